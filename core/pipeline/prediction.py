@@ -140,26 +140,24 @@ def features_of(
     """The features of notes, in their order. helped: by id, in how many sessions a note was given, and how much it
     helped there on average. nugget: of the project that the session is about, "" for none.
     """
-    return tuple(
-        _features(note, place, helped.get(note.id), nugget, now) for place, note in enumerate(notes, 1)
-    )
-
-
-def _features(
-    note: Note, place: int, helped: tuple[int, float] | None, nugget: str, now: datetime
-) -> Features:
-    touched = parse_iso(note.last_accessed_at or note.updated_at or note.created_at)
-    return Features(
-        place=place,
-        hits=note.hits,
-        days=None if touched is None else max(0.0, (now - touched).total_seconds() / _DAY),
-        confidence=note.confidence,
-        pinned=_PINNED in map(normalise_tag, note.tags),
-        durable=note.durable,
-        of_project=bool(nugget) and note.nugget_name == nugget,
-        sessions=helped[0] if helped else 0,
-        helped=helped[1] if helped else None,
-    )
+    found = []
+    for place, note in enumerate(notes, 1):
+        touched = parse_iso(note.last_accessed_at or note.updated_at or note.created_at)
+        sessions, share = helped.get(note.id, (0, None))
+        found.append(
+            Features(
+                place=place,
+                hits=note.hits,
+                days=None if touched is None else max(0.0, (now - touched).total_seconds() / _DAY),
+                confidence=note.confidence,
+                pinned=_PINNED in map(normalise_tag, note.tags),
+                durable=note.durable,
+                of_project=bool(nugget) and note.nugget_name == nugget,
+                sessions=sessions,
+                helped=share,
+            )
+        )
+    return tuple(found)
 
 
 _LONGEST_WHY: Final = 200

@@ -478,7 +478,7 @@ class _Run:
         """Deletes removed texts; one of which a note is shown again is no longer removed. A text may go only after one
         that repeats it, so it is looked at as long as any was deleted. Whether none is left.
         """
-        from core.pipeline.writes.removal import restore_text
+        from core.pipeline.removal import restore_text
 
         before, done, after = cutoff(self._now, self._windows.removed), 0, ""
         while True:

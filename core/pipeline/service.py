@@ -390,7 +390,7 @@ class Pipeline:
         """What was read of a submitted text, and what came of it. said: its id or an unambiguous beginning of it, or
         the number of the job that reads it. Raises NotFoundError, AmbiguousError, InvalidInputError for "".
         """
-        from core.pipeline.text_trail import text_trail
+        from core.pipeline.removal import text_trail
 
         return self._shown(lambda reader: text_trail(reader, said))
 
@@ -399,14 +399,14 @@ class Pipeline:
         after `retention.removed_days`. said: as for `text`. Raises NotFoundError, AmbiguousError, and ConflictError for
         a text that is just being read.
         """
-        from core.pipeline.writes.removal import remove_text
+        from core.pipeline.removal import remove_text
 
         with self.database.errors():
             return remove_text(self.database, self.memory, said, by=by, now=self._now())
 
     def plan_removal(self, said: str) -> PlannedRemoval:
         """What `remove_text` would do now; nothing is changed. said, and what is raised: as there."""
-        from core.pipeline.writes.removal import plan_removal
+        from core.pipeline.removal import plan_removal
 
         with self.database.errors():
             days = self.configuration.retention.removed_days
@@ -416,7 +416,7 @@ class Pipeline:
         """Takes the removal of a text back, and shows the notes again that it hid, as one change. Raises NotFoundError,
         AmbiguousError, and ConflictError for a text that is deleted.
         """
-        from core.pipeline.writes.removal import bring_text_back
+        from core.pipeline.removal import bring_text_back
 
         with self.database.errors():
             attempts = self.configuration.worker.max_retries
@@ -870,7 +870,7 @@ class Pipeline:
         """Follows what a person undid or redid: proposals that they accepted or refused, hints that they removed.
         Returns how many stand otherwise by that.
         """
-        from core.pipeline.writes.removal import follow_shown
+        from core.pipeline.removal import follow_shown
         from core.pipeline.writes.undone import follow_undo
 
         follow_shown(self.database, self.memory, now=self._now())
@@ -993,8 +993,8 @@ class Pipeline:
         Raises StorageError, LockTimeoutError.
         """
         from core.pipeline.records import Sweep
+        from core.pipeline.removal import standing_in
         from core.pipeline.retention import Windows, rehearse, sweep
-        from core.pipeline.writes.removal import standing_in
 
         with self.database.errors():
             work = rehearse if dry_run else sweep

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 EventKind = Literal["start", "prompt", "recall", "remember", "edit", "context", "compaction", "end"]
 
@@ -26,3 +26,9 @@ class SessionEvent(NamedTuple):
     note_id: str = ""
     at: int | None = None
     ahead: tuple[tuple[str, int], ...] = ()
+
+
+# Characters of the digest of a session's checkpoint: what is longer is no digest any more.
+LONGEST_DIGEST: Final = 20_000
+# Characters of the name of a session, and of its project.
+LONGEST_SESSION: Final = 1_000

@@ -17,10 +17,9 @@ from core.pipeline.database.session_memories import SessionMemory
 from core.pipeline.database.sessions import Activity, Checkpoint, Session, is_due
 from core.pipeline.database.tables import Tables
 from core.pipeline.intake.redaction import redact
-from core.pipeline.limits import LONGEST_DIGEST, LONGEST_SESSION
 from core.pipeline.records import KeptCheckpoint, Recovery, SessionOverview, SessionPage
 from core.pipeline.retention import BATCH, Kind, cutoff, drop, due, trusts_clock_in
-from core.pipeline.session_events import SessionEvent
+from core.pipeline.session_events import LONGEST_DIGEST, LONGEST_SESSION, SessionEvent
 from core.pipeline.session_scores import begin_score
 from core.settings.pipeline_sections import ContinuityPart
 from core.text.estimate import cut_to_tokens, estimate_tokens

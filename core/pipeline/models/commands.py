@@ -239,8 +239,6 @@ def _plain(output: bytes) -> str:
 
 # Longer prompts stand on no command line, where everybody on the machine can read them.
 SHORT: Final = 200
-# What a command line may hold everywhere.
-_LONGEST_ARGUMENT: Final = 8_000
 # A text is read, never acted upon: no tools, no MCP servers, no hooks, no settings of a user or a project, no skills,
 # one turn. A command that does not know one of these options ends with an error before it reads the text.
 UNARMED: Final = (
@@ -303,9 +301,10 @@ class ClaudeCode:
         """The model's answer; the schema is left out, since the command takes none. See `Provider.generate`."""
         assert_outside_transaction("asking Claude Code")
         prompt = without_mentions(prompt)
-        said = self._run(prompt, is_short(prompt), deadline)
-        if said.code != 0 and not is_short(prompt) and _refuses_input(said) and _is_argument(prompt):
-            said = self._run(prompt, True, deadline)
+        arguments, text = (
+            (self.arguments(prompt), None) if is_short(prompt) else (self.arguments(None), prompt)
+        )
+        said = run(self.name, arguments, text, deadline, environ=own_environ(self.environ), grace=self.grace)
         return Answer(answer_text(self.name, said), self.model)
 
     def arguments(self, prompt: str | None) -> list[str]:
@@ -334,12 +333,6 @@ class ClaudeCode:
         why = f"{said} cannot switch its tools off; update it to {oldest} or newer"
         return Availability(False, "no_command", why)
 
-    def _run(self, prompt: str, as_argument: bool, deadline: float) -> CommandOutput:
-        arguments = self.arguments(prompt if as_argument else None)
-        text = None if as_argument else prompt
-        environ = own_environ(self.environ)
-        return run(self.name, arguments, text, deadline, environ=environ, grace=self.grace)
-
 
 def own_environ(environ: Mapping[str, str]) -> dict[str, str]:
     """Of an environment what the command needs to start, to be logged in and to reach its server, and nothing else;
@@ -366,17 +359,7 @@ def without_mentions(prompt: str) -> str:
 
 def is_short(prompt: str) -> bool:
     """Whether a prompt goes on the command line: short, and nothing that would be read as an option there."""
-    return 0 < len(prompt) <= SHORT and _is_argument(prompt)
-
-
-def _is_argument(prompt: str) -> bool:
-    return len(prompt) <= _LONGEST_ARGUMENT and not prompt.startswith("-") and "\0" not in prompt
-
-
-def _refuses_input(said: CommandOutput) -> bool:
-    """Whether an old version asks for the prompt on its command line."""
-    told = said.error.lower()
-    return "prompt" in told and ("argument" in told or "stdin" in told)
+    return 0 < len(prompt) <= SHORT and not prompt.startswith("-") and "\0" not in prompt
 
 
 # What was seen of 1.18: MCP servers of a user's folder start whatever the configuration handed over says, a bound on

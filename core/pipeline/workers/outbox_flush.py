@@ -140,8 +140,8 @@ class OutboxFlusher:
             note_decisions(self._database, self._memory())
         elif not self._database.reading.facts.any():
             return
+        from core.pipeline.removal import follow_shown
         from core.pipeline.writes.note_sync import sync_from_notes
-        from core.pipeline.writes.removal import follow_shown
         from core.pipeline.writes.undone import follow_undo
 
         follow_shown(self._database, self._memory(), now=now)

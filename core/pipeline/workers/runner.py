@@ -163,7 +163,7 @@ class Worker:
             return 0
         if reader.number(meta.PAUSED) is not None:
             return 0
-        from core.pipeline.writes.removal import standing_in
+        from core.pipeline.removal import standing_in
 
         if not trusts_clock(self._database, now):
             return 0

@@ -554,13 +554,6 @@ def test_health_tells_the_day_of_one_provider(database: Database, at: Clock) -> 
     assert (health.tokens_today, health.last_ok_at) == (330, at.now)
 
 
-def test_a_model_without_a_name_may_be_asked_as_well(database: Database, at: Clock) -> None:
-    asked = caller(database, ScriptedModel(["{}"]), at)
-    assert asked.ready().ok
-    asked.generate("p", None, SECONDS)
-    assert journal(database, "provider", "outcome") == [("ScriptedModel", "ok")]
-
-
 def test_the_whole_path_from_the_configuration_to_an_ollama_on_this_machine(
     database: Database, at: Clock
 ) -> None:

@@ -36,7 +36,6 @@ from core.errors import ConflictError
 from core.pipeline.database.connection import Database
 from core.pipeline.database.session_memories import SessionScore
 from core.pipeline.knowledge_graph import entity_changes, merge_entities, undo_entity_change
-from core.pipeline.records import Sweep
 from core.pipeline.retention import BATCH, DAY_MS, RULES, Kind, Pace, Windows, drop, is_due
 
 VECTORS = json.loads((Path(__file__).parent / "vectors" / "retention.json").read_text(encoding="utf-8"))
@@ -125,15 +124,6 @@ def test_what_is_as_old_as_its_window_stays_and_a_millisecond_more_is_too_old(
                 case _:
                     put_job(writer, f"raw-{more}", kind.removesuffix("_jobs"), days + more)
         assert swept(database).counts[kind] == expected
-
-
-def test_nothing_due_is_all_zeros(database: Database) -> None:
-    with database.write() as writer:
-        put(writer, Text(1, names=frozenset({"Kafka"})))
-        put(writer, Text(2, removed=29))
-    before = rows_of(database)
-    assert counts(swept(database)) == {}
-    assert rows_of(database) == before
 
 
 def test_one_transaction_takes_500_rows_and_the_next_one_the_rest(database: Database) -> None:
@@ -643,23 +633,6 @@ def test_windows_are_settings(tmp_path: Path) -> None:
         assert p.sweep().counts[Kind.COMPLETED_JOBS] == 1
 
 
-def test_a_dry_run_writes_nothing_and_says_what_the_run_does(tmp_path: Path) -> None:
-    clock = Clock()
-    with open_pipeline(configure(tmp_path), clock=clock) as p:
-        text = p.ingest("Bob uses Kafka at Acme.")
-        drain(p)
-        p.remove_text(text.raw_id)
-        clock.forward(days=31)
-        before = rows_of(p.database)
-        rehearsal = p.sweep(dry_run=True)
-        assert rows_of(p.database) == before
-        assert rehearsal.dry_run
-        assert rehearsal.total > 2
-        done = p.sweep()
-        assert isinstance(done, Sweep)
-        assert done.counts == rehearsal.counts
-
-
 # A clock that was wrong
 
 
@@ -805,29 +778,3 @@ def test_rows_of_each_kind_are_looked_up_by_their_keys_to_be_deleted(database: D
         plan = [row["detail"] for row in writer.connection.execute(f"EXPLAIN QUERY PLAN {delete}")]
     assert plan[0].startswith(f"SEARCH {RULES[kind].table} USING"), plan
     assert "rowid=?" in plan[0] or f"({RULES[kind].key}=?" in plan[0], plan
-
-
-def test_deleting_some_finished_jobs_is_no_more_work_among_many(database: Database) -> None:
-    def steps(jobs: int) -> int:
-        """Steps of SQLite's machine for deleting five of so many, in tens."""
-        made = 0
-
-        def step() -> int:
-            nonlocal made
-            made += 1
-            return 0
-
-        with database.write() as writer:
-            writer.connection.execute("DELETE FROM jobs")
-            writer.connection.executemany(
-                "INSERT INTO jobs (id, type, target, status, max_attempts, attempts, run_after, created_at,"
-                " updated_at, completed_at) VALUES (?, 'extract', ?, 'completed', 3, 1, 1, 1, 1, 1)",
-                ((number, f"raw-{number}") for number in range(jobs)),
-            )
-            writer.connection.set_progress_handler(step, 10)
-            done = drop(writer, Kind.COMPLETED_JOBS, list(range(5)), 1_000, 2_000)
-            writer.connection.set_progress_handler(None, 0)
-        assert done == 5
-        return made
-
-    assert steps(2_000) < steps(20) + 20

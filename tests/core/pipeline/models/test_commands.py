@@ -341,24 +341,6 @@ def test_a_prompt_stands_on_the_command_line_only_when_it_is_short_and_plain(
 
 
 @pytest.mark.slow
-def test_a_command_that_takes_no_standard_input_gets_the_prompt_as_an_argument(tmp_path: Path) -> None:
-    body = (
-        "if standard:\n    sys.stderr.write('Error: a prompt argument must be provided')\n    sys.exit(1)\n"
-        "print('well')"
-    )
-    command, model = claude(tmp_path, body)
-    assert model.generate(LONG, None, SECONDS).text == "well"
-    assert [LONG in call["argv"] for call in command.calls] == [False, True]
-    # What is too long for a command line is not put there.
-    with pytest.raises(ModelHttpError, match="prompt argument"):
-        model.generate(LONG * 100, None, SECONDS)
-    # Nor what would be read as an option there.
-    with pytest.raises(ModelHttpError, match="prompt argument"):
-        model.generate(f"--tools={LONG}", None, SECONDS)
-    assert len(command.calls) == 4
-
-
-@pytest.mark.slow
 def test_a_text_reaches_no_tool_no_server_no_hook_no_settings_and_no_second_turn(tmp_path: Path) -> None:
     command, model = claude(tmp_path, "print('well')")
     for prompt in ("hi", LONG):
