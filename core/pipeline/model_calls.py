@@ -12,7 +12,6 @@ from core.errors import NuggetsError
 from core.local_zone import local_zone
 from core.pipeline.database.calls import THRESHOLD, Breaker, is_fault, opens_at_once, pause_ms
 from core.pipeline.database.connection import Database
-from core.pipeline.database.tables import Tables
 from core.pipeline.models.commands import NEVER_ASKED
 from core.pipeline.models.factory import embedder_of, fallback_of, provider_of
 from core.pipeline.models.provider import (
@@ -103,8 +102,6 @@ class ModelCaller:
         self._clock = clock
         self._threshold = threshold
         self._seen: set[str] = set()
-        # None: how a call ended is put down at once.
-        self._ended: list[Callable[[Tables], None]] | None = None
 
     @classmethod
     def of(
@@ -134,32 +131,6 @@ class ModelCaller:
         other = copy(self)
         other.purpose, other.raw_id = purpose, raw_id
         return other
-
-    def for_a_job(self) -> Self:
-        """The same for one piece of work in one thread: that a call ended well is put down together with what is
-        written next, by a further call or by whoever hands a transaction to `put_down`. `finish` puts down the rest.
-        """
-        other = copy(self)
-        other._ended = []
-        return other
-
-    def record_calls(self, writer: Tables) -> None:
-        """Puts down how calls ended, as part of a transaction; doing it again changes nothing."""
-        for one in self._ended or ():
-            one(writer)
-
-    def finish(self) -> None:
-        """Puts down what is left, in a transaction of its own."""
-        if self._ended:
-            # An answer is not thrown away because it could not be put down.
-            with contextlib.suppress(NuggetsError), self.database.write(lasting=False) as writer:
-                self.record_calls(writer)
-            self.calls_recorded()
-
-    def calls_recorded(self) -> None:
-        """To be told when the transaction of `put_down` is committed."""
-        if self._ended:
-            self._ended.clear()
 
     def generate(self, prompt: str, schema: Schema | None, deadline: float) -> Answer:
         """The model's answer; see `Provider.generate`. deadline: seconds of each provider that is asked.
@@ -291,7 +262,6 @@ class ModelCaller:
         began, day = self._now()
         identity = provider.identity
         with self.database.write(lasting=False) as writer:
-            self.record_calls(writer)
             breaker = writer.calls.breaker_of(identity)
             if breaker.is_open(began):
                 raise BreakerOpenError(_left_alone(provider.name, breaker), until=breaker.open_until)
@@ -301,7 +271,6 @@ class ModelCaller:
                 at=began, day=day, provider=provider.name, model=provider.model, purpose=self.purpose,
                 raw_id=self.raw_id, fallback_for=fallback_for,
             )  # fmt: skip
-        self.calls_recorded()
         try:
             answer = call_it()
         except ModelError as error:
@@ -310,24 +279,14 @@ class ModelCaller:
             with contextlib.suppress(NuggetsError), self.database.write(lasting=False) as writer:
                 writer.calls.finish(call, latency_ms=self._since(began), outcome=type(error).__name__)
             raise
-        self._answered(call, identity, began, answer)
-        return answer
-
-    def _answered(self, call: int, identity: str, began: int, answer: _Counted) -> None:
-        now = self._now()[0]
-
-        def record_calls(writer: Tables) -> None:
-            writer.calls.finish(call, latency_ms=max(0, now - began), outcome="ok", prompt_tokens=answer.prompt_tokens,
-                answer_tokens=answer.answer_tokens,
-            )  # fmt: skip
-            writer.calls.succeeded(identity, now)
-
-        if self._ended is not None:
-            self._ended.append(record_calls)
-            return
         # An answer is not thrown away because it could not be put down.
         with contextlib.suppress(NuggetsError), self.database.write(lasting=False) as writer:
-            record_calls(writer)
+            writer.calls.finish(
+                call, latency_ms=self._since(began), outcome="ok", prompt_tokens=answer.prompt_tokens,
+                answer_tokens=answer.answer_tokens,
+            )  # fmt: skip
+            writer.calls.succeeded(identity, self._now()[0])
+        return answer
 
     def _failed(self, call: int, identity: str, began: int, error: ModelError) -> NoReturn:
         """Puts a failure down and raises it; as refused when there was nobody to ask."""

@@ -91,7 +91,7 @@ class EmbeddingTracker:
             self._idle_since = now
             return 0
         batch = [self._due.popleft() for _ in range(min(self._most(tracking.batch_size), len(self._due)))]
-        return self._embed(batch, configuration, caller.for_a_job().about("embedding"), snapshot)
+        return self._embed(batch, configuration, caller.about("embedding"), snapshot)
 
     def _most(self, batch_size: int) -> int:
         if not self._alone:
@@ -189,7 +189,6 @@ class EmbeddingTracker:
             )
             for text, why in failed:
                 writer.embeddings.failed(model, text, why[:_LONGEST_ERROR], now)
-        caller.calls_recorded()
         self.made += done
         return done + len(failed)
 

@@ -162,19 +162,16 @@ def commit(
     plan: ExtractPlan,
     lease_token: str,
     now: int,
-    *,
-    also: Callable[[Tables], None] = lambda _: None,
 ) -> Committed | None:
     """Writes a plan and completes its job, or lets it wait for its turn where more of the text is to be read, in one
     transaction; None when the lease was lost, and nothing is written.
 
-    now: epoch ms. also: what else goes into the transaction, before the rest.
+    now: epoch ms.
     """
     try:
         with database.write() as writer:
             if not writer.jobs.holds(plan.job_id, lease_token):
                 raise LostLeaseError(plan.job_id)
-            also(writer)
             latencies = [writer.calls.latency_of(plan.raw.id, purpose) for purpose in ("extract", "decide")]
             known = [latency for latency in latencies if latency is not None]
             done = write_plan(writer, plan, latency_ms=sum(known) if known else None, now=now)

@@ -86,9 +86,8 @@ def _extract(context: JobContext, lease: Lease) -> tuple[str, ...]:
         if not (final and step_over(context.database, work, failure, lease.token, context.now())):
             raise
         return (f"a part of a text could not be read: {failure.message}",)
-    if commit(context.database, plan, lease.token, context.now(), also=context.caller.record_calls) is None:
+    if commit(context.database, plan, lease.token, context.now()) is None:
         raise LostLeaseError(lease.job.id)
-    context.caller.calls_recorded()
     return ()
 
 

@@ -246,7 +246,7 @@ class Worker:
                 if not writer.jobs.heartbeat(lease.job.id, lease.token, now=self._now(), lease_ms=lease_ms):
                     raise LostLeaseError(lease.job.id)
 
-        caller, troubled, answered_at = caller.for_a_job(), caller.troubled(), caller.last_ok_at()
+        troubled, answered_at = caller.troubled(), caller.last_ok_at()
         context = JobContext(
             self._database, configuration, caller, self._memory, self._now, heartbeat, self._network
         )
@@ -255,7 +255,6 @@ class Worker:
                 warnings = run_job(context, lease)
             self._failures = 0
             if troubled:
-                caller.finish()
                 self._end_outage(caller)
         except LostLeaseError as error:
             warnings = (error.message,)
@@ -266,7 +265,6 @@ class Worker:
             raise
         finally:
             self._current = None
-            caller.finish()
         job = self._database.reading.jobs.job(lease.job.id)
         self._got_on = job is not None and (
             job.status == "completed" or job.windows_read > lease.job.windows_read

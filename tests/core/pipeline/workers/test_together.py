@@ -1,21 +1,17 @@
-"""What is written together instead of one by one: how calls ended, what became known, notes of many facts."""
+"""What is written together instead of one by one: what became known, notes of many facts."""
 
 from __future__ import annotations
 
-import sqlite3
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-from kits.scripted_model import ScriptedModel
 from kits.service_kit import Clock, configure, open_pipeline
 from kits.writes_kit import parrot
 
 from core.memory import Memory
 from core.pipeline.database.connection import Database
-from core.pipeline.model_calls import ModelCaller
-from core.pipeline.models.provider import BudgetSpentError
 from core.pipeline.workers import outbox_flush
 from core.pipeline.workers.outbox_flush import OutboxFlusher
 
@@ -26,43 +22,6 @@ def outcomes(database: Database) -> list[str]:
     return [
         row[0] for row in database.reading.connection.execute("SELECT outcome FROM llm_calls ORDER BY id")
     ]
-
-
-def test_a_call_of_a_job_is_put_down_with_the_next_one_and_the_last_with_what_the_job_writes(
-    tmp_path: Path,
-) -> None:
-    database = Database.open(tmp_path)
-    asked = ModelCaller(database, ScriptedModel([{}, {}, {}]), clock=lambda: NOON, budget=3).for_a_job()
-    asked.about("extract").generate("a prompt", None, 30.0)
-    assert outcomes(database) == ["asked"]
-    asked.about("decide").generate("a prompt", None, 30.0)
-    assert outcomes(database) == ["ok", "asked"]
-    with database.write() as writer:
-        asked.record_calls(writer)
-    asked.calls_recorded()
-    assert outcomes(database) == ["ok", "ok"]
-    asked.generate("a prompt", None, 30.0)
-    with pytest.raises(BudgetSpentError):
-        asked.generate("a prompt", None, 30.0)
-    asked.finish()
-    assert outcomes(database) == ["ok", "ok", "ok"]
-    database.close()
-
-
-def test_a_transaction_that_is_rolled_back_takes_no_call_with_it(tmp_path: Path) -> None:
-    database = Database.open(tmp_path)
-    asked = ModelCaller(database, ScriptedModel([{}]), clock=lambda: NOON, budget=3).for_a_job()
-    asked.generate("a prompt", None, 30.0)
-    with pytest.raises(ZeroDivisionError), database.write() as writer:
-        _put_down_and_fail(asked, writer)
-    asked.finish()
-    assert outcomes(database) == ["ok"]
-    database.close()
-
-
-def _put_down_and_fail(asked: ModelCaller, writer: sqlite3.Connection) -> None:
-    asked.record_calls(writer)
-    raise ZeroDivisionError
 
 
 def test_a_job_leaves_no_call_open_whatever_becomes_of_it(tmp_path: Path) -> None:
