@@ -41,7 +41,7 @@ from core.pipeline.health import (
     overall,
     recommended,
 )
-from core.pipeline.queue.errors import failure_of
+from core.pipeline.queue import failure_of
 from core.pipeline.records import EmbeddingCoverage, Job, ProposalReason, StoredProposal, Sweep
 from core.pipeline.retention import trusts_clock
 from core.settings.pipeline_sections import PipelineConfiguration

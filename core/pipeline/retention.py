@@ -19,7 +19,7 @@ from core.errors import NuggetsError, partly_done
 from core.pipeline.database import meta
 from core.pipeline.database.connection import Database
 from core.pipeline.database.tables import Tables
-from core.pipeline.queue.errors import MAYBE_OUTAGES, OUTAGES
+from core.pipeline.queue import MAYBE_OUTAGES, OUTAGES
 from core.pipeline.transaction_guard import assert_outside_transaction
 from core.storage.database import in_one_step
 

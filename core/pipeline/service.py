@@ -1012,7 +1012,7 @@ class Pipeline:
         """Ticks until `stop` is set, and rests while there is nothing to do. notify: called with a line for each
         failure.
         """
-        from core.pipeline.workers.loop import run
+        from core.pipeline.workers.runner import run
 
         with contextlib.suppress(NuggetsError):
             self.recheck_model()
@@ -1074,7 +1074,7 @@ class Pipeline:
         """
         with self.database.write() as writer:
             writer.meta.put(meta.PAUSED, self._now())
-        from core.pipeline.workers.loop import until_idle
+        from core.pipeline.workers.runner import until_idle
 
         with self.database.errors():
             return until_idle(lambda: self.database.reading.jobs.running(), seconds)

@@ -9,13 +9,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
 from core.errors import ErrorCode, InvalidInputError, NotFoundError, NuggetsError
-from core.pipeline.queue.backoff import (
+from core.pipeline.queue import (
     LONGEST_OUTAGE_REST_MS,
     LONGEST_WINDOW_SECONDS,
+    MAYBE_OUTAGES,
+    OUTAGES,
+    RETRYABLE,
     outage_rest_ms,
     run_after_ms,
 )
-from core.pipeline.queue.errors import MAYBE_OUTAGES, OUTAGES, RETRYABLE
 from core.pipeline.records import Job, JobStatus, JobType
 from core.text.normalise import cut_at_word
 

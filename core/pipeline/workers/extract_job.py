@@ -19,7 +19,7 @@ from core.pipeline.model_calls import ModelCaller
 from core.pipeline.models.factory import deadline_of
 from core.pipeline.models.provider import CallRefusedError, Provider, TruncatedAnswerError
 from core.pipeline.modes import Mode, mode, writes_notes
-from core.pipeline.queue.errors import Failure
+from core.pipeline.queue import Failure
 from core.pipeline.records import Job, RawMemory
 from core.pipeline.windows import Progress, Windows, progress_of, size_after, smaller, window_text
 from core.pipeline.writes.candidates import CandidateSearch

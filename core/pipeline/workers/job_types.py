@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from core.pipeline.database.connection import Database
 from core.pipeline.database.jobs import Lease, LostLeaseError
 from core.pipeline.models.provider import ModelError
-from core.pipeline.queue.errors import failure_of
+from core.pipeline.queue import failure_of
 from core.pipeline.records import JobType
 from core.settings.pipeline_sections import PipelineConfiguration
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from core.pipeline.database.connection import Database
-from core.pipeline.queue.backoff import poll_delay_ms
+from core.pipeline.queue import poll_delay_ms
 
 if TYPE_CHECKING:
     from core.memory import Memory

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
-from core.errors import NuggetsError
+from core.errors import Notice, NuggetsError
 from core.pipeline.database import meta
 from core.pipeline.database.connection import Database
 from core.pipeline.database.jobs import Lease, LostLeaseError
 from core.pipeline.knowledge_graph import BATCH_SIZE, GraphUpdate, update_graph
 from core.pipeline.modes import mode, processes_jobs, writes_notes
 from core.pipeline.note_linking import NoteLinking
-from core.pipeline.queue.backoff import longest_jitter_ms, poll_delay_ms
-from core.pipeline.queue.errors import Failure, failure_of
+from core.pipeline.queue import Failure, failure_of, longest_jitter_ms, poll_delay_ms
 from core.pipeline.records import Job, JobType, TickResult
 from core.pipeline.retention import Pace, Windows, is_due, sweep, trusts_clock
 from core.pipeline.workers.embedding_tracker import EmbeddingTracker
 from core.pipeline.workers.hints_job import enqueue_due
 from core.pipeline.workers.job_types import TYPES, JobContext, needs_model, run_job, uses_model
 from core.pipeline.workers.outbox_flush import LONGEST_WAIT_MS, OutboxFlusher
-from core.pipeline.workers.round_robin import RoundRobin
 from core.settings.pipeline_sections import PipelineConfiguration
 
 if TYPE_CHECKING:
@@ -377,3 +376,68 @@ def _lease_ms(configuration: PipelineConfiguration) -> int:
     if configuration.extraction.fallback_provider == "none":
         return configured
     return max(configured, _TIMEOUTS_IN_A_LEASE * configuration.extraction.timeout)
+
+
+class RoundRobin:
+    """Round-robin over the types of jobs: whoever had its turn goes to the end."""
+
+    def __init__(self, types: Sequence[JobType]) -> None:
+        self._order = list(types)
+
+    def turns(self, ready: Collection[JobType]) -> tuple[JobType, ...]:
+        """The types that have work, the one whose turn it is first."""
+        return tuple(each for each in self._order if each in ready)
+
+    def served(self, type: JobType) -> None:
+        """This type had its turn."""
+        self._order.remove(type)
+        self._order.append(type)
+
+
+# How soon an end is noticed that no nudge came with.
+_SLICE_SECONDS: Final = 0.5
+_LOOK_SECONDS: Final = 0.05
+Work = TypeVar("Work", bound=tuple[object, ...])
+
+
+def run(
+    tick: Callable[[], TickResult],
+    stop: threading.Event,
+    nudged: threading.Event,
+    notify: Callable[[str], None],
+    *,
+    chance: Callable[[], float] = lambda: 0.0,
+) -> None:
+    """Ticks until `stop` is set. notify: takes what goes wrong, once until it is over or something else does."""
+    failures, last = 0, ""
+    while not stop.is_set():
+        # Before the tick: what is put in while it runs makes another one follow.
+        nudged.clear()
+        try:
+            ticked = tick()
+            told, delay, failures = "; ".join(ticked.warnings), ticked.delay_ms, 0
+        except Exception as error:
+            failures += 1
+            told = (
+                Notice.of(error, error.kept) if isinstance(error, NuggetsError) else failure_of(error).message
+            )
+            delay = poll_delay_ms(failures, poll_ms=0, chance=chance())
+        if told and told != last:
+            notify(told)
+        last = told
+        _rest(delay / 1000, stop, nudged)
+
+
+def until_idle(running: Callable[[], Work], seconds: float) -> Work:
+    """Waits until nothing runs any more, so many seconds at most; what still does."""
+    ends = time.monotonic() + seconds
+    while (left := running()) and time.monotonic() < ends:
+        time.sleep(_LOOK_SECONDS)
+    return left
+
+
+def _rest(seconds: float, stop: threading.Event, nudged: threading.Event) -> None:
+    ends = time.monotonic() + seconds
+    while not stop.is_set() and (left := ends - time.monotonic()) > 0:
+        if nudged.wait(min(left, _SLICE_SECONDS)):
+            return

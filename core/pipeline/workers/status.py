@@ -8,7 +8,7 @@ from core.pipeline.database import meta
 from core.pipeline.database.connection import Database
 from core.pipeline.models.commands import NEVER_ASKED
 from core.pipeline.modes import mode
-from core.pipeline.queue.state import StateInputs, pipeline_state
+from core.pipeline.queue import StateInputs, pipeline_state
 from core.pipeline.records import EmbeddingCoverage, PipelineState, PipelineStatus, ProviderHealth
 from core.settings.pipeline_sections import PipelineConfiguration
 from core.settings.warnings import ConfigurationWarning, WarningKind

@@ -13,7 +13,7 @@ from kits.service_kit import Clock, configure, drain, note_texts, open_pipeline
 from core.pipeline.decide import words_hash
 from core.pipeline.health import MaintenanceAction, MaintenanceRun, index_gaps
 from core.pipeline.maintenance import begin_run, finish_run
-from core.pipeline.queue.errors import RETRYABLE
+from core.pipeline.queue import RETRYABLE
 from core.pipeline.records import HistoryRow
 from core.pipeline.service import Pipeline, health_of
 

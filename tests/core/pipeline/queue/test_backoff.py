@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.pipeline.queue.backoff import (
+from core.pipeline.queue import (
     longest_jitter_ms,
     outage_rest_ms,
     poll_delay_ms,

@@ -19,7 +19,7 @@ from core.pipeline.models.provider import (
     TruncatedAnswerError,
     UnreadableAnswerError,
 )
-from core.pipeline.queue.errors import failure_of
+from core.pipeline.queue import failure_of
 
 
 def test_errors_of_models_keep_their_kind_and_some_stay_as_they_are() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.pipeline.modes import Mode
-from core.pipeline.queue.state import STUCK_AFTER_MS, StateInputs, pipeline_state
+from core.pipeline.queue import STUCK_AFTER_MS, StateInputs, pipeline_state
 from core.pipeline.records import PipelineState, ProviderHealth
 
 NOW = 1_700_000_000_000

@@ -9,7 +9,7 @@ import pytest
 
 from core.errors import LockTimeoutError
 from core.pipeline.records import TickResult
-from core.pipeline.workers.loop import run, until_idle
+from core.pipeline.workers.runner import run, until_idle
 
 
 class Course:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.pipeline.records import JobType
-from core.pipeline.workers.round_robin import RoundRobin
+from core.pipeline.workers.runner import RoundRobin
 
 EXTRACT: JobType = "extract"
 CLASSIFY: JobType = "structural_classify"

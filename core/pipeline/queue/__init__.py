@@ -1,1 +1,0 @@
-"""The queue: jobs, leases, and when a worker comes again."""
