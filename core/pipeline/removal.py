@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from contextlib import nullcontext
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from core.errors import ConflictError, NotFoundError, NuggetsError, partly_done
 from core.graph.edits import hide_note, unhide_note
@@ -28,13 +28,6 @@ if TYPE_CHECKING:
 _KEPT: Final = "nothing was changed"
 _HIDDEN: Final = "its notes are hidden, and the text is still there; undo shows them again"
 _SHOWN: Final = "its notes are shown again, and the text is as it was"
-
-
-class Removal(NamedTuple):
-    """What the removal of a text did. notes: that it hid; waited: whether the text waited to be read."""
-
-    notes: tuple[str, ...] = ()
-    waited: bool = False
 
 
 def plan_removal(database: Database, memory: Memory, said: str, *, days: int) -> PlannedRemoval:
@@ -106,7 +99,7 @@ def bring_text_back(
     _restorable(reader, raw_id)
     memory.refresh()
     known = memory.snapshot.by_id
-    hidden = tuple(id for id in removal_of(reader, raw_id).notes if id in known and known[id].hidden)
+    hidden = tuple(id for id in removal_of(reader, raw_id)[0] if id in known and known[id].hidden)
     said_again = _said_by_others(reader, memory.snapshot, hidden)
     notes = tuple(id for id in hidden if id not in said_again)
     left = tuple(id for id in hidden if id in said_again)
@@ -245,7 +238,7 @@ def restore_text(
     """
     if not writer.raw.unbury(raw_id):
         return False
-    if waits and removal_of(writer, raw_id).waited:
+    if waits and removal_of(writer, raw_id)[1]:
         writer.raw.set_status(raw_id, "queued")
         writer.jobs.enqueue(type="extract", target=raw_id, max_attempts=attempts, now=now)
     for fact in writer.facts.of_raw(raw_id):
@@ -255,8 +248,10 @@ def restore_text(
     return True
 
 
-def removal_of(reader: Tables, raw_id: str) -> Removal:
-    """What the removal of a text did, with those before it that were cut short."""
+def removal_of(reader: Tables, raw_id: str) -> tuple[tuple[str, ...], bool]:
+    """What the removal of a text did, with those before it that were cut short: the notes that it hid, and whether the
+    text waited to be read.
+    """
     notes: list[str] = []
     waited = False
     for row in reader.history.history_of(raw_id):
@@ -266,7 +261,7 @@ def removal_of(reader: Tables, raw_id: str) -> Removal:
         elif row.event in ("text_removal_begun", "text_removed"):
             notes += map(str, said) if isinstance(said, list) else ()
             waited = bool(row.metadata.get("waited"))
-    return Removal(tuple(dict.fromkeys(notes)), waited)
+    return tuple(dict.fromkeys(notes)), waited
 
 
 # Longer numbers are no ids of rows.

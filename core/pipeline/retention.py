@@ -10,8 +10,9 @@ import json
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -20,6 +21,7 @@ from core.pipeline.database import meta
 from core.pipeline.database.connection import Database
 from core.pipeline.database.tables import Tables
 from core.pipeline.queue import MAYBE_OUTAGES, OUTAGES
+from core.pipeline.records import Sweep
 from core.pipeline.transaction_guard import assert_outside_transaction
 from core.storage.database import in_one_step
 
@@ -389,17 +391,9 @@ class Pace(NamedTuple):
     slice: int = _SLICE
 
 
-class Swept(NamedTuple):
-    """What a sweep deleted. restored: removed texts of which a note is shown again. whole: nothing is left to do."""
-
-    counts: Mapping[Kind, int]
-    restored: int
-    whole: bool
-
-
 def sweep(
     database: Database, windows: Windows, standing: Standing, *, now: int, pace: Pace | None = None
-) -> Swept:
+) -> Sweep:
     """Deletes all rows that are over, as far as the time goes. now: epoch ms. Raises StorageError, LockTimeoutError."""
     run = _Run(
         lambda: database.reading,
@@ -421,7 +415,7 @@ def sweep(
             raise
 
 
-def rehearse(database: Database, windows: Windows, standing: Standing, *, now: int) -> Swept:
+def rehearse(database: Database, windows: Windows, standing: Standing, *, now: int) -> Sweep:
     """What `sweep` would delete now: it is deleted from a copy, all at once, since nobody waits for that."""
     # SQLite keeps it in memory while it is small, else in a file of its own that goes with the connection.
     with closing(sqlite3.connect("", isolation_level=None)) as copy:
@@ -439,7 +433,8 @@ def rehearse(database: Database, windows: Windows, standing: Standing, *, now: i
                 yield tables
 
         pace = Pace(None, time.perf_counter, lambda seconds: None, _ALL, _ALL)
-        return _Run(lambda: tables, writing, windows, standing, now, pace).whole()
+        done = _Run(lambda: tables, writing, windows, standing, now, pace).whole()
+        return replace(done, dry_run=True)
 
 
 class _Run:
@@ -465,10 +460,11 @@ class _Run:
         self._restored = 0
         self.wrote = False
 
-    def whole(self) -> Swept:
+    def whole(self) -> Sweep:
         """Begins with what was removed, and then deletes kind by kind."""
         finished = self._clear_texts() and all(map(self._clear, RULES))
-        return Swept({kind: self._counts[kind] for kind in Kind}, self._restored, finished)
+        counts = {kind: self._counts[kind] for kind in Kind}
+        return Sweep(counts, self._restored, whole=finished)
 
     @property
     def _over(self) -> bool:

@@ -992,15 +992,13 @@ class Pipeline:
         note, an open proposal or a waiting text needs. dry_run: what it would delete now, and nothing is written.
         Raises StorageError, LockTimeoutError.
         """
-        from core.pipeline.records import Sweep
         from core.pipeline.removal import standing_in
         from core.pipeline.retention import Windows, rehearse, sweep
 
         with self.database.errors():
             work = rehearse if dry_run else sweep
             windows = Windows.of(self.configuration)
-            done = work(self.database, windows, standing_in(lambda: self.memory), now=self._now())
-        return Sweep(done.counts, done.restored, dry_run, done.whole)
+            return work(self.database, windows, standing_in(lambda: self.memory), now=self._now())
 
     def clear(self) -> None:
         """Deletes every text, document, conversation, proposal and job for good; notes, facts and the history stay.

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.pipeline.database.connection import Database
 from core.pipeline.database.tables import Tables
-from core.pipeline.retention import DAY_MS, Pace, Swept, Windows, rehearse, sweep
+from core.pipeline.records import Sweep
+from core.pipeline.retention import DAY_MS, Pace, Windows, rehearse, sweep
 
 NOW = 2_000 * DAY_MS
 
@@ -152,14 +153,16 @@ def quick(rest: object = None) -> Pace:
     return Pace(None, lambda: 0.0, rest or (lambda seconds: None))  # type: ignore[arg-type]
 
 
-def swept(database: Database, texts: Collection[Text] = (), pace: Pace | None = None) -> Swept:
+def swept(database: Database, texts: Collection[Text] = (), pace: Pace | None = None) -> Sweep:
     """Sweeps with the windows of the defaults."""
     return sweep(database, Windows(), Notes(texts), now=NOW, pace=pace or quick())
 
 
-def rehearsed(database: Database, texts: Collection[Text] = ()) -> Swept:
+def rehearsed(database: Database, texts: Collection[Text] = ()) -> Sweep:
     """The same as a dry run."""
-    return rehearse(database, Windows(), Notes(texts), now=NOW)
+    done = rehearse(database, Windows(), Notes(texts), now=NOW)
+    assert done.dry_run
+    return replace(done, dry_run=False)
 
 
 def rows_of(database: Database) -> dict[str, list[tuple[object, ...]]]:
