@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from kits.scripted_model import ScriptedModel
 from kits.service_kit import Clock, Failing, Opened, configure, drain, note_texts, only_job
 from kits.writes_kit import found, parrot
 
+from core.errors import LockTimeoutError
 from core.folder import GRAPH_FILE
 from core.pipeline.models.provider import (
     Answer,
@@ -24,9 +27,10 @@ from core.pipeline.models.provider import (
     ModelTimeoutError,
     Schema,
 )
-from core.pipeline.records import PipelineState
+from core.pipeline.records import JobType, PipelineState, TickResult
 from core.pipeline.service import Pipeline
 from core.pipeline.transaction_guard import depth
+from core.pipeline.workers.runner import RoundRobin, run, until_idle
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "worker_jobs.json").read_text("utf-8"))
 TEXT = "Anna moved the billing service to PostgreSQL."
@@ -395,3 +399,91 @@ def test_no_text_is_lost_whatever_the_model_does(opened: Opened, clock: Clock, e
         drain(pipeline)
         clock.forward(hours=1)
     assert pipeline.raw(raw_id).content == TEXT
+
+
+class Course:
+    """Ticks that a list gives; the loop is ended with the last. Rests are cut short by a nudge in each tick."""
+
+    def __init__(self, *ticks: TickResult | Exception) -> None:
+        self.left = list(ticks)
+        self.stop, self.nudged = threading.Event(), threading.Event()
+        self.said: list[str] = []
+
+    def tick(self) -> TickResult:
+        given = self.left.pop(0)
+        self.nudged.set()
+        if not self.left:
+            self.stop.set()
+        if isinstance(given, Exception):
+            raise given
+        return given
+
+    def run(self) -> list[str]:
+        run(self.tick, self.stop, self.nudged, self.said.append)
+        return self.said
+
+
+def test_it_goes_on_through_trouble_and_says_each_once() -> None:
+    busy, bug = LockTimeoutError("another process is still writing"), ValueError("odd")
+    course = Course(busy, busy, TickResult(), busy, bug, TickResult(warnings=("notes wait",)))
+    said = course.run()
+    assert said == [
+        busy.message, busy.message, "this is a bug in nuggets-tui: ValueError: odd", "notes wait",
+    ]  # fmt: skip
+    assert not course.left
+
+
+def test_a_loop_that_was_ended_before_does_nothing() -> None:
+    course = Course(TickResult())
+    course.stop.set()
+    course.run()
+    assert course.left
+
+
+def test_a_nudge_ends_the_longest_rest_and_so_does_the_end() -> None:
+    stop, nudged = threading.Event(), threading.Event()
+    ticks: list[int] = []
+    ticked = threading.Semaphore(0)
+
+    def tick() -> TickResult:
+        ticks.append(1)
+        ticked.release()
+        return TickResult(delay_ms=3_600_000)
+
+    thread = threading.Thread(target=run, args=(tick, stop, nudged, lambda line: None))
+    thread.start()
+    for _ in range(3):
+        assert ticked.acquire(timeout=60)
+        nudged.set()
+    stop.set()
+    thread.join(60)
+    assert not thread.is_alive()
+    assert len(ticks) >= 3
+
+
+@pytest.mark.slow
+def test_waiting_for_jobs_in_flight_ends_with_the_last_or_with_the_deadline() -> None:
+    left: list[Callable[[], tuple[str, ...]]] = [lambda: ("job",), lambda: ("job",), lambda: ()]
+    assert until_idle(lambda: left.pop(0)(), 60) == ()
+    assert until_idle(lambda: ("job",), 0) == ("job",)
+
+
+EXTRACT: JobType = "extract"
+CLASSIFY: JobType = "structural_classify"
+
+
+def test_types_that_both_have_work_take_turns() -> None:
+    rounds, served = RoundRobin((EXTRACT, CLASSIFY)), []
+    for _ in range(4):
+        turn = rounds.turns({EXTRACT, CLASSIFY})[0]
+        rounds.served(turn)
+        served.append(turn)
+    assert served == [EXTRACT, CLASSIFY, EXTRACT, CLASSIFY]
+
+
+def test_a_type_without_work_is_passed_over_and_keeps_its_turn() -> None:
+    rounds = RoundRobin((EXTRACT, CLASSIFY))
+    rounds.served(rounds.turns({CLASSIFY})[0])
+    rounds.served(rounds.turns({CLASSIFY})[0])
+    assert rounds.turns({EXTRACT, CLASSIFY}) == (EXTRACT, CLASSIFY)
+    assert rounds.turns(()) == ()

@@ -1,17 +1,184 @@
-"""The light: grey says how to start, red says that nothing comes of the work, and each has its words."""
+"""When a worker looks again and a failed job may run again, how errors count, and the status in words."""
 
 from __future__ import annotations
 
+import json
+import math
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.errors import BrokenFileError, InvalidInputError, LockTimeoutError, NuggetsError, StorageError
+from core.pipeline.models.provider import (
+    AskedToWaitError,
+    BreakerOpenError,
+    BudgetSpentError,
+    CommandFailedError,
+    EmptyAnswerError,
+    ModelError,
+    ModelHttpError,
+    ModelMissingError,
+    ModelTimeoutError,
+    ModelUnavailableError,
+    TruncatedAnswerError,
+    UnreadableAnswerError,
+)
 from core.pipeline.modes import Mode
-from core.pipeline.queue import STUCK_AFTER_MS, StateInputs, pipeline_state
+from core.pipeline.queue import (
+    STUCK_AFTER_MS,
+    StateInputs,
+    failure_of,
+    longest_jitter_ms,
+    outage_rest_ms,
+    pipeline_state,
+    poll_delay_ms,
+    retry_window_seconds,
+    run_after_ms,
+)
 from core.pipeline.records import PipelineState, ProviderHealth
+
+VECTORS = json.loads((Path(__file__).parent / "vectors" / "backoff.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("vector", VECTORS["worker_backoff"], ids=lambda vector: vector["id"])
+def test_the_delay_is_the_documented_one(vector: dict[str, Any]) -> None:
+    # The vectors also give the delay of a later version with a cap of 15 s; the documented 30 s stand.
+    failures, poll = vector["input"]["consecutive_failures"], vector["input"]["pollMs"]
+    expected = vector["expected"]
+    assert poll_delay_ms(failures, poll_ms=poll) == expected["delay_ms_seed"]
+    assert longest_jitter_ms(failures) == expected["jitter_max_ms"]
+    longest = expected["delay_ms_seed"] + expected["jitter_max_ms"]
+    assert poll_delay_ms(failures, poll_ms=poll, chance=1.0) == longest
+
+
+@pytest.mark.parametrize("vector", VECTORS["worker_retry_window"], ids=lambda vector: vector["id"])
+def test_a_job_rests_for_the_documented_window(vector: dict[str, Any]) -> None:
+    attempts, seconds = vector["input"]["attempts"], vector["expected"]["eligible_after_seconds_gt"]
+    assert retry_window_seconds(attempts) == seconds
+
+
+@pytest.mark.parametrize(("attempts", "seconds"), [(0, 0), (2, 20), (3, 40), (6, 120), (10**9, 120)])
+def test_the_window_grows_up_to_two_minutes(attempts: int, seconds: int) -> None:
+    assert retry_window_seconds(attempts) == seconds
+    assert run_after_ms(5, attempts) == 5 + 1000 * seconds
+
+
+@pytest.mark.parametrize("chance", [-1.0, math.nan])
+def test_a_chance_outside_its_range_adds_nothing_that_is_not_there(chance: float) -> None:
+    assert poll_delay_ms(1, poll_ms=2000, chance=chance) == 2000
+    assert poll_delay_ms(1, poll_ms=2000, chance=2.0) == 2500
+
+
+@given(st.integers(min_value=-5, max_value=10**12), st.integers(100, 60_000), st.floats(0, 1))
+def test_a_delay_never_passes_its_cap_and_never_shrinks_with_failures(
+    failures: int, poll: int, chance: float
+) -> None:
+    delay = poll_delay_ms(failures, poll_ms=poll, chance=chance)
+    assert 0 < delay <= max(poll, 30_500)
+    if failures > 0:
+        assert poll_delay_ms(failures + 1, poll_ms=poll, chance=chance) >= delay
+
+
+def test_a_job_rests_after_an_outage_and_longer_only_where_others_are_answered() -> None:
+    assert outage_rest_ms(0, answered=False) == outage_rest_ms(0, answered=True) == 10_000
+    assert outage_rest_ms(10_000, answered=False) == 10_000
+    rests = [10_000]
+    for _ in range(20):
+        rests.append(outage_rest_ms(rests[-1], answered=True))
+    assert rests[:4] == [10_000, 20_000, 40_000, 80_000]
+    assert max(rests) == rests[-1] == 3_600_000
+
+
+def test_errors_of_models_keep_their_kind_and_some_stay_as_they_are() -> None:
+    for error, name, permanent in [
+        (ModelTimeoutError("late"), "timeout", False),
+        (ModelHttpError("Ollama HTTP 500: no", status=500), "http", False),
+        (ModelHttpError("Ollama HTTP 429: slowly", status=429), "http", False),
+        (ModelHttpError("Ollama HTTP 400: what?", status=400), "bad_request", True),
+        (ModelMissingError("no such model", status=404), "model_missing", True),
+        (EmptyAnswerError("nothing"), "empty", False),
+        (UnreadableAnswerError("no JSON"), "parse", False),
+        (TruncatedAnswerError("cut off"), "truncated", False),
+    ]:
+        failure = failure_of(error.during("LLM extraction failed"))
+        assert (failure.error_class, failure.permanent, failure.refused) == (name, permanent, False)
+        assert failure.message.startswith("LLM extraction failed: ")
+
+
+@pytest.mark.parametrize("error", [BreakerOpenError("spared", until=5), BudgetSpentError("spent", until=5)])
+def test_a_call_that_was_never_made_is_no_attempt(error: ModelError) -> None:
+    failure = failure_of(error)
+    assert failure.refused
+    assert not failure.counts
+
+
+def test_an_outage_is_the_providers_and_burns_no_attempt() -> None:
+    for error, outage, doubtful in [
+        (ModelHttpError("closed the connection"), True, False),
+        (ModelUnavailableError("no command `claude`"), True, False),
+        (ModelHttpError("HTTP 500", status=500), True, False),
+        (ModelHttpError("HTTP 529", status=529), True, False),
+        (ModelHttpError("HTTP 429", status=429), True, False),
+        (ModelHttpError("HTTP 401", status=401), True, False),
+        (AskedToWaitError("usage limit reached"), True, False),
+        (CommandFailedError("exit 1"), False, True),
+        (ModelTimeoutError("late"), False, True),
+        (ModelMissingError("none"), False, False),
+        (ModelHttpError("HTTP 400", status=400), False, False),
+        (UnreadableAnswerError("no JSON"), False, False),
+    ]:
+        failure = failure_of(error.during("LLM extraction failed"))
+        assert (failure.outage, failure.counts, failure.doubtful) == (outage, not outage, doubtful)
+        assert not (failure.outage and failure.permanent)
+
+
+@pytest.mark.parametrize(
+    ("error", "name"),
+    [
+        (LockTimeoutError("busy"), "busy"),
+        (StorageError("disk full"), "storage"),
+        (BrokenFileError("graph.json"), "broken_file"),
+    ],
+)
+def test_trouble_of_the_machine_costs_no_attempt(error: NuggetsError, name: str) -> None:
+    failure = failure_of(error)
+    assert (failure.error_class, failure.counts, failure.permanent) == (name, False, False)
+
+
+def test_what_cannot_be_accepted_is_never_tried_again() -> None:
+    assert failure_of(InvalidInputError("content empty")).permanent
+
+
+def test_a_mistake_of_the_program_is_told_as_one_and_bounded_by_the_attempts() -> None:
+    failure = failure_of(KeyError("x"))
+    assert (failure.error_class, failure.counts, failure.permanent) == ("bug", True, False)
+    assert "bug in nuggets" in failure.message
+
+
+def test_an_error_may_name_its_own_class() -> None:
+    class DroppedError(NuggetsError):
+        error_class = "dropped_from_llm_output"
+
+    assert failure_of(DroppedError("2 of 3")).error_class == "dropped_from_llm_output"
+
+
+def test_what_is_wrong_with_one_text_keeps_no_other_waiting() -> None:
+    for error, spreads in [
+        (ModelTimeoutError("late"), True),
+        (ModelHttpError("HTTP 500", status=500), True),
+        (BudgetSpentError("spent"), True),
+        (StorageError("disk full"), True),
+        (UnreadableAnswerError("no JSON"), False),
+        (ModelHttpError("HTTP 400", status=400), False),
+        (InvalidInputError("empty"), False),
+        (KeyError("x"), False),
+    ]:
+        assert failure_of(error).spreads is spreads
+
 
 NOW = 1_700_000_000_000
 HEALTHY = ProviderHealth("ollama", "qwen3:4b", "healthy", 0, 0, NOW, "", 0, 2_000, None, 0)
