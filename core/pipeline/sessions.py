@@ -100,26 +100,24 @@ def consumed(writer: Tables, key: str, now: int) -> Activity:
     return session.pending
 
 
-def check_session(session: str) -> None:
-    """Raises InvalidInputError for a session without a name or with too long a one."""
-    if session and len(session) <= LONGEST_SESSION:
+def _check(where: str, field: str, text: str, longest: int, *, todo: str) -> None:
+    """Raises InvalidInputError for a text that is empty or too long. field: what it is; todo: where it is empty."""
+    if text and len(text) <= longest:
         return
     raise InvalidInputError(
-        f"the session is longer than {LONGEST_SESSION:,} characters"
-        if session
-        else "the session has no name",
-        code=ErrorCode.TOO_LONG if session else ErrorCode.EMPTY,
-        field="session",
-        where="the session",
+        f"the {field} is longer than {longest:,} characters" if text else f"the {field} is empty",
+        code=ErrorCode.TOO_LONG if text else ErrorCode.EMPTY,
+        field=field,
+        where=where,
         kept="nothing was written",
-        todo="shorten it" if session else "name the session",
+        todo="shorten it" if text else todo,
     )
 
 
 def _clean(event: SessionEvent) -> SessionEvent:
     """Without credentials."""
     session = encodable(event.session).strip()
-    check_session(session)
+    _check("the session", "session", session, LONGEST_SESSION, todo="name the session")
     texts = tuple(redact(encodable(text[:_LONGEST])).text for text in event.texts)
     project = redact(encodable(event.project[:LONGEST_SESSION]).strip()).text
     return event._replace(session=session, project=project, texts=texts)
@@ -240,7 +238,13 @@ def store_checkpoint(
     """
     digest = encodable(submission.digest).strip()
     session, project = (encodable(one).strip() for one in (submission.session, submission.project))
-    _check(digest, session, project)
+    _check(
+        "the checkpoint", "digest", digest, LONGEST_DIGEST,
+        todo="say in a few sentences what was done, decided and is still open",
+    )  # fmt: skip
+    _check("the checkpoint", "session", session, LONGEST_SESSION, todo="name the session")
+    if project:
+        _check("the checkpoint", "project", project, LONGEST_SESSION, todo="")
     redacted, named = redact(digest), redact(project)
     with database.write() as writer:
         rows = writer.sessions
@@ -336,41 +340,6 @@ def _section(checkpoint: Checkpoint) -> str:
         return said
     at = datetime.fromtimestamp(checkpoint.created_at / 1000, UTC)
     return f"## Checkpoint of {at:%Y-%m-%d %H:%M} UTC ({checkpoint.cause})\n{said}"
-
-
-def _check(digest: str, session: str, project: str) -> None:
-    if not digest:
-        raise InvalidInputError(
-            "it is empty",
-            code=ErrorCode.EMPTY,
-            field="digest",
-            where="the checkpoint",
-            kept="nothing was written",
-            todo="say in a few sentences what was done, decided and is still open",
-        )
-    if not session:
-        raise InvalidInputError(
-            "the session has no name",
-            code=ErrorCode.EMPTY,
-            field="session",
-            where="the checkpoint",
-            kept="nothing was written",
-            todo="name the session",
-        )
-    for field, text, longest in (
-        ("digest", digest, LONGEST_DIGEST),
-        ("session", session, LONGEST_SESSION),
-        ("project", project, LONGEST_SESSION),
-    ):
-        if len(text) > longest:
-            raise InvalidInputError(
-                f"the {field} is longer than {longest:,} characters",
-                code=ErrorCode.TOO_LONG,
-                field=field,
-                where="the checkpoint",
-                kept="nothing was written",
-                todo="shorten it",
-            )
 
 
 _HEADS: Final = {"pre_compaction": "Pre-Compaction Checkpoint", "session_end": "Session End Checkpoint"}
