@@ -32,7 +32,7 @@ DAY_MS: Final = 86_400_000
 # Rows of one transaction at most; so many of them go between two looks at the clock, until so many milliseconds are up.
 BATCH: Final = 500
 _SLICE: Final = 10
-_HOLD_MS: Final = 10.0
+_HOLD_MS: Final = 6.0
 # A rehearsal takes all rows at once.
 _ALL: Final = 10_000_000
 # So many keys of rows are read at a time: those that stay are passed over once for each.
