@@ -165,24 +165,21 @@ class EmbeddingTracker:
                 # Which of them it was shows when each goes alone.
                 self._alone = len(asked)
                 self._due.extendleft(text for text, _ in reversed(asked))
-                self._write(caller, known, made, failed)
+                self._write(known, made, failed)
                 return len(asked)
             failed += [(text, error.message) for text, _ in asked]
-        return self._write(caller, known, made, failed)
+        return self._write(known, made, failed)
 
     def _write(
         self,
-        caller: ModelCaller,
         known: Sequence[DueText],
         made: Sequence[MadeVector],
         failed: Sequence[tuple[DueText, str]],
     ) -> int:
         model, now = self._asked[0], self._now()
         if not (known or made or failed):
-            caller.finish()
             return 0
         with self._database.write(lasting=False) as writer:
-            caller.record_calls(writer)
             done = sum(writer.embeddings.store(model, one, now) for one in made)
             done += sum(
                 writer.embeddings.refer(model, text.kind, text.target, text.text_hash, now) for text in known

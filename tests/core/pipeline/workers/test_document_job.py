@@ -18,14 +18,14 @@ from kits.writes_kit import parrot
 
 from core.errors import AmbiguousError, InvalidInputError, NotFoundError
 from core.model.change import PERSON
+from core.pipeline import documents as document_job
 from core.pipeline.database.connection import Database
-from core.pipeline.documents.errors import DocumentError, Fault
-from core.pipeline.documents.fetch import Network
+from core.pipeline.document_text import DocumentError, Fault
+from core.pipeline.fetch import Network
 from core.pipeline.models.provider import ModelUnavailableError
 from core.pipeline.records import Document
 from core.pipeline.service import Pipeline
 from core.pipeline.transaction_guard import assert_outside_transaction
-from core.pipeline.workers import document_job
 
 Opened = Callable[..., Pipeline]
 VECTORS = {
@@ -388,7 +388,7 @@ def test_killed_at_any_step_it_goes_on_with_the_next_chunk(
     text = words(120) + b" quetzal"
     pipeline = opened()
     whole = indexed(pipeline, "file", "/whole", text)
-    wanted = chunks_of(pipeline.database, whole.id)
+    wanted = chunks_of(pipeline, whole.id)
     pipeline.close()
     clock, killed = Clock(), 0
     for step in range(0, 60, 3):
@@ -408,8 +408,8 @@ def test_killed_at_any_step_it_goes_on_with_the_next_chunk(
             done = indexed(next_one, "file", name, name.encode() + b" " + text)
             stored = next_one.database.reading.documents
             assert done.status == "done"
-            assert len(chunks_of(next_one.database, done.id)) == done.chunks
+            assert len(chunks_of(next_one, done.id)) == done.chunks
             assert stored.text_of(done.id) == (name.encode() + b" " + text).decode()
-            assert chunks_of(next_one.database, done.id)[-1] == wanted[-1] or done.chunks >= len(wanted)
+            assert chunks_of(next_one, done.id)[-1] == wanted[-1] or done.chunks >= len(wanted)
             assert found(next_one, f"quetzal {step}")
     assert killed > 6

@@ -18,13 +18,14 @@ from core.memory import Memory
 from core.pipeline.database.connection import Database
 from core.pipeline.database.embeddings import MadeVector
 from core.pipeline.intake.normalisation import content_hash
-from core.pipeline.models.embeddings import Embedded, vector_of
 from core.pipeline.models.provider import (
     AVAILABLE,
     Availability,
+    Embedded,
     ModelError,
     ModelHttpError,
     ModelUnavailableError,
+    vector_of,
 )
 from core.pipeline.note_linking import text_of
 from core.pipeline.service import Pipeline
