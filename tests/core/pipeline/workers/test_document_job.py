@@ -388,7 +388,7 @@ def test_killed_at_any_step_it_goes_on_with_the_next_chunk(
     text = words(120) + b" quetzal"
     pipeline = opened()
     whole = indexed(pipeline, "file", "/whole", text)
-    wanted = chunks_of(pipeline, whole.id)
+    wanted = chunks_of(pipeline.database, whole.id)
     pipeline.close()
     clock, killed = Clock(), 0
     for step in range(0, 60, 3):
@@ -408,8 +408,8 @@ def test_killed_at_any_step_it_goes_on_with_the_next_chunk(
             done = indexed(next_one, "file", name, name.encode() + b" " + text)
             stored = next_one.database.reading.documents
             assert done.status == "done"
-            assert len(chunks_of(next_one, done.id)) == done.chunks
+            assert len(chunks_of(next_one.database, done.id)) == done.chunks
             assert stored.text_of(done.id) == (name.encode() + b" " + text).decode()
-            assert chunks_of(next_one, done.id)[-1] == wanted[-1] or done.chunks >= len(wanted)
+            assert chunks_of(next_one.database, done.id)[-1] == wanted[-1] or done.chunks >= len(wanted)
             assert found(next_one, f"quetzal {step}")
     assert killed > 6

@@ -281,7 +281,7 @@ def test_a_credential_in_any_column_is_gone_once_it_is_masked(pipeline: Pipeline
             writer.entities.find_or_make_entity(word, "system", 1)
     plan = masked(pipeline)
     assert columns_with(pipeline.home / "nuggets.db", word) == set()
-    assert not Workspace(pipeline.memory, lambda: NOW).masking_left(plan)
+    assert not pipeline.memory.secrets.left(plan)
 
 
 @pytest.mark.slow
@@ -636,7 +636,7 @@ def test_a_document_that_holds_a_credential_is_named_and_masked_wherever_it_stan
     # It is indexed whole all the same, and found by what it says now.
     drain(pipeline)
     done = pipeline.document(added.id)
-    chunks = chunks_of(pipeline, added.id)
+    chunks = chunks_of(pipeline.database, added.id)
     assert (done.status, done.chunks, len(chunks)) == ("done", len(chunks), len(chunks))
     assert chunks[-1].endswith("The end.")
     assert VALUE not in "".join(chunks)
