@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from core.settings import SearchSettings, Settings
     from core.storage.exchange.sources import ReadSource as ReadSource
     from core.storage.format.page_writes import PagePreview as PagePreview
+    from core.storage.journal.journal import Beside
     from core.storage.masking.search import Left as Left
     from core.storage.merge.files import MergeResult as MergeResult
     from core.storage.safety.backups import Backup as Backup
@@ -390,14 +391,16 @@ class Memory:
             return self._repository.store.page_preview(change_set)
 
     def bring_in(
-        self, reason: str, edit: Callable[[Draft], _Result], *, author: Author, asked: bool
+        self, reason: str, edit: Callable[[Draft], _Result], *, author: Author, asked: bool, beside: Beside
     ) -> tuple[_Result, ChangeSet]:
-        """As `change`, but by another author, whose change is safe elsewhere until it is written. A conflict that
-        drafting again does not solve is raised, and nothing waits in the log.
+        """As `change`, but by another author, with what is written into other tables of the database in one transaction
+        with it. A conflict that drafting again does not solve is raised, and nothing waits in the log.
 
-        asked: whether this memory's author asked for it, so that their `undo` undoes it.
+        asked: whether this memory's author asked for it, so that their `undo` undoes it. beside: given the connection
+        and the id of the entry; what it raises leaves nothing behind, and nothing calls it where no note changes. After
+        an UnfinishedError it is written, and the notes follow when the memory is next opened.
         """
-        return self._repository.change(reason, edit, author=author, asked=asked)
+        return self._repository.change(reason, edit, author=author, asked=asked, beside=beside)
 
     def record_decision(self, id: str, reason: str) -> ChangeSet:
         """Puts a decision into the log that touches no note, so that `undo` takes it back; the pipeline follows.

@@ -304,7 +304,7 @@ class Workspace:
 
         return (
             *self.memory.maintenance.verify(progress),
-            *drift(self.memory, now=self._now(), faults_only=True),
+            *drift(self.memory, faults_only=True),
         )
 
     def repair(self) -> ChangeSet:

@@ -317,7 +317,7 @@ class _Once:
     def goes_on(self, ticked: TickResult) -> bool:
         """Takes in what a tick did; whether another one has anything to do."""
         job = ticked.job
-        self.written += ticked.flushed
+        self.written += ticked.notes
         if job is not None and job.type == "extract":
             self.read += job.status == "completed"
             self.died += job.status == "dead"

@@ -183,7 +183,7 @@ _HOW_TO_START: Final = (
 @dataclass(frozen=True, slots=True)
 class StateInputs:
     """How things stand. waiting: jobs that wait, but those of documents; documents: these; held: texts of a frozen
-    pipeline; outbox: facts without their note.
+    pipeline.
 
     since: from when on the oldest of the work has waited; progress: when something last came of some; died: when a
     job was last given up; all epoch ms, None for never. read: texts that the model has read, facts: what came of them,
@@ -202,7 +202,6 @@ class StateInputs:
     held: int = 0
     running: int = 0
     dead: int = 0
-    outbox: int = 0
     proposals_open: int = 0
     read: int = 0
     facts: int = 0
@@ -271,7 +270,7 @@ def _state(inputs: StateInputs) -> tuple[PipelineState, str]:
             PipelineState.PAUSED,
             f"{_named(provider)} fails{said}; the pipeline waits a while before it asks again{texts}",
         )
-    if inputs.waiting or inputs.documents or inputs.running or inputs.outbox:
+    if inputs.waiting or inputs.documents or inputs.running:
         return PipelineState.WORKING, _work(inputs)
     if inputs.proposals_open:
         return PipelineState.REVIEW, _proposals(inputs)
@@ -295,7 +294,6 @@ def _work(inputs: StateInputs) -> str:
         counted(inputs.running, "job running", "jobs running") if inputs.running else "",
         counted(inputs.waiting, "job waiting", "jobs waiting") if inputs.waiting else "",
         counted(inputs.documents, "document to index", "documents to index") if inputs.documents else "",
-        counted(inputs.outbox, "note to write", "notes to write") if inputs.outbox else "",
     ]
     return ", ".join(part for part in parts if part)
 
@@ -321,7 +319,7 @@ def _stuck(inputs: StateInputs) -> str:
 
 def _quiet_ms(inputs: StateInputs) -> int:
     """For how long nothing has come of work that waits or runs, 0 where there is none."""
-    work = inputs.waiting + inputs.documents + inputs.running + inputs.outbox
+    work = inputs.waiting + inputs.documents + inputs.running
     if not work or inputs.since is None:
         return 0
     return inputs.now - max(inputs.since, inputs.progress or 0)
@@ -341,9 +339,7 @@ def _obstacle(inputs: StateInputs) -> str:
         return f"{_named(provider)} fails{said}{start}"
     if inputs.running:
         return f"{counted(inputs.running, 'job has', 'jobs have')} been running all this time"
-    if inputs.waiting or inputs.documents:
-        return "no worker is running: start `nuggets daemon`, or keep the app open"
-    return "the notes cannot be written: check the memory with `nuggets verify`"
+    return "no worker is running: start `nuggets daemon`, or keep the app open"
 
 
 def _named(provider: ProviderHealth) -> str:

@@ -25,7 +25,6 @@ DocumentKind = Literal["text", "file", "url"]
 DocumentStatus = Literal[
     "queued", "extracting", "chunking", "embedding", "indexing", "done", "failed", "unchanged"
 ]
-OutboxStatus = Literal["pending", "done", "conflict", "failed"]
 
 
 class ProposalReason(StrEnum):
@@ -381,8 +380,9 @@ class Refused(int):
 class Accepted:
     """What became of proposals that a person accepted: their ids. skipped: with why, one clause each.
 
-    written: they are in the graph. waiting: accepted, and the graph could not be written yet; they follow by
-    themselves. change_set: what was done to the graph, for a preview afterwards and for undo; None when nothing was.
+    written: they are in the graph. waiting: accepted and in the history, and the graph could not be written yet; they
+    follow when the memory is next opened. change_set: what was done to the graph, for a preview afterwards and for
+    undo; None when nothing was.
     settled: other proposals that they replace or repeat, and that wait no more.
     """
 
@@ -634,8 +634,6 @@ class PipelineStatus:
     raw: int = 0
     facts: int = 0
     entities: int = 0
-    outbox_pending: int = 0
-    outbox_conflicts: int = 0
     last_written_at: int | None = None
     running: Job | None = None
     provider: ProviderHealth | None = None
@@ -700,7 +698,8 @@ class Sweep:
 
 @dataclass(frozen=True, slots=True)
 class TickResult:
-    """What one tick did. job: the one that was worked on, as it is now; None when none could be. flushed: notes.
+    """What one tick did. job: the one that was worked on, as it is now; None when none could be. notes: how many
+    were written.
 
     known: raw memories whose relations came into the knowledge graph. delay_ms: how long a loop
     may rest before the next one, 0 for not at all. read: whether the job got on: it was done, or a part of its text.
@@ -711,7 +710,7 @@ class TickResult:
     released: int = 0
     reaped: int = 0
     job: Job | None = None
-    flushed: int = 0
+    notes: int = 0
     known: int = 0
     delay_ms: int = 0
     warnings: tuple[str, ...] = ()
@@ -727,7 +726,6 @@ class TickResult:
             self.released
             or self.reaped
             or self.job
-            or self.flushed
             or self.known
             or self.linked
             or self.swept

@@ -5,7 +5,7 @@ The notes are hidden by a change that can be undone. The text stays until the sw
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from contextlib import nullcontext
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
@@ -193,17 +193,12 @@ def _removable(reader: Tables, said: str) -> tuple[str, list[str]]:
     if buried is not None:
         raise NotFoundError("this text is removed already", where=raw_id, kept=_KEPT)
     assert raw is not None
-    if any(_at_work(reader, raw_id)):
+    if any(job.status == "leased" for job in reader.jobs.jobs(target=raw_id)):
         raise ConflictError(
-            "this text is just being read, or its notes are still to be written", where=raw_id, kept=_KEPT,
+            "this text is just being read", where=raw_id, kept=_KEPT,
             todo="remove it when that is done",
         )  # fmt: skip
     return raw_id, [fact.note_id for fact in reader.facts.of_raw(raw_id) if fact.status == "active"]
-
-
-def _at_work(reader: Tables, raw_id: str) -> Iterator[bool]:
-    yield from (job.status == "leased" for job in reader.jobs.jobs(target=raw_id))
-    yield bool(reader.outbox.count_waiting([one.id for one in reader.proposals.of_raw(raw_id)]))
 
 
 def _restorable(reader: Tables, raw_id: str) -> None:

@@ -338,7 +338,7 @@ def drop_texts(writer: Tables, ids: Sequence[Key], before: int, now: int) -> Cou
     execute(f"DELETE FROM relation_evidence WHERE {mine}", given)
     execute(
         f"DELETE FROM proposals WHERE {mine} AND note_id = '' AND status <> 'rejected'"
-        " AND NOT EXISTS (SELECT 1 FROM graph_outbox WHERE proposal_id = proposals.id)"
+        " AND NOT EXISTS (SELECT 1 FROM note_edits WHERE proposal_id = proposals.id)"
         " AND NOT EXISTS (SELECT 1 FROM facts WHERE proposal_id = proposals.id)",
         given,
     )

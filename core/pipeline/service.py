@@ -799,9 +799,14 @@ class Pipeline:
 
     def accept(self, ids: Iterable[str], by: str = "person") -> Accepted:
         """Accepts proposals and writes them into the notes at once, as one change set that `undo` undoes."""
+        from core.pipeline.knowledge_graph import update_graph
         from core.pipeline.writes.accept import accept
 
-        return self._flushed(accept(self.database, self.memory, ids, by=by, now=self._now()))
+        with self.database.errors():
+            done = accept(self.database, self.memory, ids, by=by, now=self._now())
+            if done.written or done.waiting:
+                update_graph(self.database, self.configuration, self._now())
+        return done
 
     def accept_above(self, confidence: float, by: str = "person") -> Accepted:
         """Accepts all open additions with at least this confidence (0 to 1) that no rule objects to."""
@@ -879,7 +884,7 @@ class Pipeline:
     def origin(self, note_id: str) -> Origin | None:
         """Where a note came from; None for one that no pipeline made."""
 
-        return self._shown(lambda reader: reader.outbox.origin_of(note_id))
+        return self._shown(lambda reader: reader.note_edits.origin_of(note_id))
 
     def history(self, raw_or_note_id: str, most: int = 500) -> tuple[HistoryRow, ...]:
         """The audit of a raw memory, a proposal or a note, oldest first."""
@@ -981,12 +986,6 @@ class Pipeline:
             delay_ms=0 if repaired else done.delay_ms,
         )
 
-    def flush(self) -> TickResult:
-        """Writes everything accepted into the notes now, whatever the mode."""
-        with self.database.errors():
-            done = self._working().notes.flush()
-        return TickResult(flushed=done.flushed, warnings=done.warnings)
-
     def sweep(self, dry_run: bool = False) -> Sweep:
         """Deletes all that was kept long enough, as `retention` says, also while the pipeline is off; nothing that a
         note, an open proposal or a waiting text needs. dry_run: what it would delete now, and nothing is written.
@@ -1082,20 +1081,3 @@ class Pipeline:
         with self.database.write() as writer:
             writer.meta.drop(meta.PAUSED)
         self.nudge()
-
-    def _flushed(self, accepted: Accepted) -> Accepted:
-        if not accepted.written:
-            return accepted
-        from core.pipeline.knowledge_graph import update_graph
-
-        with self.database.errors():
-            settled = self._working().notes.flush_accepted((*accepted.written, *accepted.settled))
-            update_graph(self.database, self.configuration, self._now())
-        elsewhere = {*settled.waiting, *(each for each, _ in settled.refused)}
-        return replace(
-            accepted,
-            written=tuple(each for each in accepted.written if each not in elsewhere),
-            skipped=(*accepted.skipped, *settled.refused),
-            waiting=tuple(each for each in settled.waiting if each in accepted.written),
-            change_set=settled.change_set,
-        )

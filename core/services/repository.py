@@ -22,6 +22,7 @@ from core.model.window import Window
 from core.settings import Settings
 from core.storage.files.atomic import Fingerprint, fingerprint
 from core.storage.format.documents import read_folder
+from core.storage.journal.journal import Beside
 
 if TYPE_CHECKING:
     from core.model.draft import TeamNames
@@ -308,9 +309,10 @@ class Repository:
         fresh: bool = False,
         spelling: Collection[Document] = (),
         exact: bool = False,
+        beside: Beside | None = None,
     ) -> ChangeSet:
-        """As `apply`, but what conflicts waits nowhere. decide, made_by, fresh, spelling, exact: as of `Store.apply`;
-        made_by "" for the author.
+        """As `apply`, but what conflicts waits nowhere. decide, made_by, fresh, spelling, exact, beside: as of
+        `Store.apply`; made_by "" for the author.
         """
         if change_set.empty:
             return change_set
@@ -325,8 +327,9 @@ class Repository:
             signature = made_by or self.author.signature
             try:
                 done = self.store.apply(
-                    change_set, signature, decide, seconds, fresh=fresh, spelling=spelling, exact=exact
-                )
+                    change_set, signature, decide, seconds,
+                    fresh=fresh, spelling=spelling, exact=exact, beside=beside,
+                )  # fmt: skip
             except UnfinishedError as error:
                 if asked:
                     self.window.made.append(error.entry)
@@ -348,6 +351,7 @@ class Repository:
         kind: ChangeKind = "edit",
         author: Author | None = None,
         asked: bool = True,
+        beside: Beside | None = None,
     ) -> tuple[_Result, ChangeSet]:
         """See `Memory.change`; with another author, see `Memory.bring_in`."""
 
@@ -356,10 +360,11 @@ class Repository:
             return result, draft.change_set(reason, author=author or self.author, kind=kind)
 
         made_by = "" if asked or author is None else author.signature
-        brought = None if author is None else partial(self.apply_deciding, decide=None, made_by=made_by)
+        apply = partial(self.apply_deciding, decide=None, made_by=made_by, beside=beside)
+        brought = None if author is None else apply
         with self.guard:
             self.refresh(patient=False)
-            return self.apply_drafted(drafted, brought, made_by, fresh=self.store.fresh)
+            return self.apply_drafted(drafted, brought, made_by, fresh=self.store.fresh, beside=beside)
 
     def change_file(self, edit: Callable[[Draft], str]) -> ChangeSet:
         """As `change`, for a file beside the notes; `edit` looks at nothing else and returns the reason."""
@@ -389,11 +394,12 @@ class Repository:
         made_by: str = "",
         *,
         fresh: bool = False,
+        beside: Beside | None = None,
     ) -> tuple[_Result, ChangeSet]:
         """Applies what is drafted over the present snapshot, and over a newer one when both conflict; see `change`.
 
         at_last: how the last try is applied; None: as `apply` does. made_by: see `Store.apply`, "" for the author.
-        fresh: the files were just read, as `Store.fresh` says.
+        fresh: the files were just read, as `Store.fresh` says. beside: see `Store.apply`.
         """
         for left in reversed(range(_DRAFTS)):
             result, change_set = drafted(self.draft())
@@ -405,7 +411,7 @@ class Repository:
             if not left:
                 return result, (at_last or self.apply)(change_set)
             try:
-                return result, self.apply_deciding(change_set, None, made_by, fresh=fresh)
+                return result, self.apply_deciding(change_set, None, made_by, fresh=fresh, beside=beside)
             except ConflictError:
                 fresh = False
                 # The very state that it met, with what was restored for its sake.

@@ -48,7 +48,7 @@ from core.storage.files.atomic import (
 from core.storage.files.exchange import put_instead
 from core.storage.format.documents import Document, Loaded, read_folder
 from core.storage.journal.codec import RESTORED, RESTORED_IN_PASSING, Maker, Pending, by, concerned
-from core.storage.journal.journal import Journal
+from core.storage.journal.journal import Beside, Journal
 from core.storage.journal.schema import BrokenJournalError, unreadable
 from core.storage.journal.session import Attribution, JournalSession
 from core.storage.journal.unfinished import whole_of
@@ -326,11 +326,13 @@ class Store:
         fresh: bool = False,
         spelling: Collection[Document] = (),
         exact: bool = False,
+        beside: Beside | None = None,
     ) -> Applied:
         """Brings a change set onto the newest files and writes it; `made_by` says who sat at the keyboard, `decide`
         what stands where a thing was changed in two ways (None: that is an error). seconds: how long other writers
         are waited for (None: as long as is usual). fresh: see `fresh`, which this must be. spelling: see `prepare`.
-        exact: changes of times alone are made as well, where `decide` is given.
+        exact: changes of times alone are made as well, where `decide` is given. beside: what is written into other
+        tables of the database in the transaction from which on the change counts as made.
 
         made_by: who sat at the keyboard. decide: which version wins where a thing was changed in two ways; None:
         that is an error. seconds: how long to wait for other writers; None: as usual. fresh: the value of `fresh`
@@ -351,14 +353,14 @@ class Store:
                     without_backup = self._backup_before_write(change_set)
                     done = self._committer.commit(
                         change_set, by(made_by), decide=decide, urgent=touched, insist=True, fresh=True,
-                        spelling=spelling, exact=exact,
+                        spelling=spelling, exact=exact, beside=beside,
                     )  # fmt: skip
                 if without_backup and not done.change_set.empty:
                     self._session.notices.add(without_backup)
                 return done
             except BrokenJournalError as error:
                 self._session.file.begin_anew(error, self.loaded)
-                return self._committer.commit(change_set, by(made_by), decide=decide)
+                return self._committer.commit(change_set, by(made_by), decide=decide, beside=beside)
 
     def _refuse_unwritable(self, change_set: ChangeSet) -> None:
         """Before anything is made for it; the files as they were last loaded tell it mostly."""
@@ -707,14 +709,17 @@ class Committer:
         fresh: bool = False,
         spelling: Collection[Document] = (),
         exact: bool = False,
+        beside: Beside | None = None,
     ) -> Applied:
         """Rebases and writes until no other program comes between. seq: the entry that is pending already.
 
         preceding: what goes into the log right before it, when it is written. urgent: what comes between is reconciled
         first, these things above all; None: that was done, or is being done. insist: a program that saves more often
         than one can write does not keep this from being written; what it saves is taken in afterwards. fresh: the
-        files were read just now. spelling: as of `prepare`. exact: see `Store.apply`.
+        files were read just now. spelling: as of `prepare`. exact, beside: see `Store.apply`; what is written beside it
+        stays, so that the entry then does as well and is finished later.
         """
+        kept_beside = False
         for turn in range(_TRIES):
             known = self.current
             before = known.snapshot if fresh and not turn else self.load()
@@ -736,12 +741,18 @@ class Committer:
                 return Applied(before, before, effective)
             entry = effective if seq is None else whole_of(change_set, effective, before)
             insisting = insist and turn >= _PATIENT_TRIES
-            done = self._write(effective, entry, made_by, seq, preceding, insisting, spelling)
-            if done is not None:
+            done = self._write(effective, entry, made_by, seq, preceding, insisting, spelling, beside)
+            if isinstance(done, int):
+                seq, beside, kept_beside = done, None, True
+            elif done is not None:
                 entry, written = done
                 self._loaded = written.loaded
                 self._take_in(written)
                 return Applied(before, self.current.snapshot, entry)
+        if kept_beside:
+            raise UnfinishedError(
+                "another program keeps changing the files", where=str(self.home), kept=_UNFINISHED
+            )
         raise _BusyError(
             "another program keeps changing the files",
             code=ErrorCode.LOCKED,
@@ -759,22 +770,24 @@ class Committer:
         preceding: Sequence[ChangeSet],
         insisting: bool,
         spelling: Collection[Document],
-    ) -> tuple[ChangeSet, Written] | None:
-        """One try. None when a file moved on under us before anything was written. entry: what the log tells of it,
-        which is more than `effective` where a part was written before.
+        beside: Beside | None = None,
+    ) -> tuple[ChangeSet, Written] | int | None:
+        """One try. None when a file moved on under us before anything was written; the number of the entry where it
+        stays all the same, since what was written beside it does. entry: what the log tells of it, which is more than
+        `effective` where a part was written before.
         """
         loaded = self.current
         if loaded.snapshot.problems:
             keep_before_rewriting(self.home, loaded, effective, self._clock())
         write = prepare(self.home, loaded, effective, spelling)
         with self._staged(write):
-            number, entry = self._session.begin(entry, made_by, write.stages(), seq, preceding)
+            number, entry = self._session.begin(entry, made_by, write.stages(), seq, preceding, beside)
             written = None
             try:
                 try:
                     written = write.carry_out(insisting=insisting)
                 finally:
-                    if written is None and not write.begun and seq is None:
+                    if written is None and not write.begun and seq is None and beside is None:
                         self._session.abandon(number, len(preceding))
             except StorageError as error:
                 if seq is None and self._session.is_pending(number):
@@ -784,7 +797,7 @@ class Committer:
                     raise unfinished from error
                 raise
             if written is None:
-                return None
+                return None if beside is None else number
             self._session.finish(
                 number, entry, made_by, loaded, written.loaded, self._concurrent_changes(written, loaded)
             )

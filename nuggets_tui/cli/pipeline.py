@@ -459,8 +459,6 @@ def _status_lines(found: PipelineStatus) -> Iterator[Line]:
         )
     if found.proposals_open:
         yield f"{plural(found.proposals_open, 'proposal')} for you: nuggets pipeline proposals"
-    if found.outbox_pending or found.outbox_conflicts:
-        yield f"notes  {found.outbox_pending:,} to write, {found.outbox_conflicts:,} in conflict"
     provider = found.provider
     if provider is not None:
         # Without a provider its name is "none", which is no name.

@@ -30,7 +30,7 @@ _PARTS = {
     "documents": ("document",), "chunks": ("chunk of a document", "chunks of documents"),
     "raw_memories": ("submitted text",), "proposals": ("proposal",), "facts": ("fact",),
     "history": ("entry of the history", "entries of the history"), "transcripts": ("transcript",),
-    "graph_outbox": ("accepted change",), "attributes": ("statement",), "entities": ("entity", "entities"),
+    "note_edits": ("accepted change",), "attributes": ("statement",), "entities": ("entity", "entities"),
 }  # fmt: skip
 
 

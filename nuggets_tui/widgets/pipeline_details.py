@@ -390,9 +390,6 @@ def health_lines(status: PipelineStatus, now: datetime, width: int) -> Lines:
             + (f" · {counts(status)}" if counts(status) else "")
         )
     )
-    if status.outbox_conflicts:
-        said = f"{plural(status.outbox_conflicts, 'note')} not overwritten, because somebody changed them."
-        lines.append(content(said, "$text-warning"))
     provider = status.provider
     if provider is not None:
         lines += _heading("Model")
@@ -644,12 +641,6 @@ def health_rows(status: PipelineStatus, report: HealthReport | None, now: dateti
         rows.append(_health("embeddings", "Embeddings", said, "$text-warning" if troubled else ""))
     written = age(status.last_written_at, now) or "never"
     rows.append(_health("written", "Last written", written, ""))
-    if status.outbox_pending:
-        rows.append(_health("outbox", "To be written", plural(status.outbox_pending, "note"), ""))
-    if status.outbox_conflicts:
-        rows.append(
-            _health("conflicts", "Not overwritten", plural(status.outbox_conflicts, "note"), "$text-warning")
-        )
     for number, warning in enumerate(status.warnings):
         head = Content.assemble(("! ", "bold $text-warning"), content(safe_line(warning.name, _ROW_LINE)))
         rows.append(Row(f"warning {number}", (sides(head, content(str(warning.why), MUTED)),), data=warning))

@@ -22,12 +22,9 @@ from core.errors import ConflictError, NuggetsError
 from core.graph.edits import edit_note
 from core.home import TEAM_NOTES
 from core.model.change import Author
-from core.pipeline.database.connection import Database
 from core.pipeline.models.provider import ModelHttpError
-from core.pipeline.service import Pipeline
 from kits.faults import Faults, failing
 from kits.memory_files import fact_object, note_object, write_graph, write_nugget
-from kits.outbox_kit import learned
 from kits.service_kit import Clock, Failing, drain, open_pipeline
 from kits.team_pages import write_team
 from nuggets_tui.cli import program
@@ -218,7 +215,6 @@ def _read_text(home: Path) -> None:
     with open_pipeline(home, None, Clock()) as pipeline:
         pipeline.ingest(FIRST)
         drain(pipeline)
-        pipeline.flush()
 
 
 def _old_rows(home: Path) -> None:
@@ -284,11 +280,6 @@ def _another_program(home: Path) -> None:
 def _secret_text(home: Path) -> None:
     _secret(home)
     ok("ingest", "-", "--project", "memory", input=f"The password is {SECRET}")
-
-
-def _waiting_row(home: Path) -> None:
-    with contextlib.closing(Database.open(home)) as database:
-        learned(database, "Deploys run on Friday.")
 
 
 def _conversation(home: Path) -> None:
@@ -366,10 +357,7 @@ COMMANDS: Final[dict[str, Command]] = {
         in_steps=True,
     ),
     "mask a text": Command(("secrets", "--mask", "--yes"), _secret_text, undone=False, in_steps=True),
-    "repair the pipeline": Command(
-        ("verify", "--repair", "--yes"), _waiting_row, undone=False, in_steps=True
-    ),
-    "accept": Command(("pipeline", "accept", "--above", "0.1", "--yes"), _proposals, in_steps=True, undone=False),
+    "accept": Command(("pipeline", "accept", "--above", "0.1", "--yes"), _proposals, undone=False),
     "refuse": Command(("pipeline", "refuse", "{proposal}"), _proposals, undone=False),
     "retry": Command(("pipeline", "retry", "--all"), _dead_job, undone=False),
     "remove a text": Command(("pipeline", "remove", "raw-"), _read_text, in_steps=True),
@@ -514,7 +502,7 @@ class Bench:
         of_this = done.stderr.partition("; also: ")[0]
         if "this is a bug" in said or "Traceback" in said:
             complain("a bug")
-        reopen(place, brings_over=name == "accept")
+        reopen(place)
         found = state(place, self.ready(name))
         if found not in (before, after) and not command.in_steps:
             complain(f"a state in between: {difference(before, after, found)}")
@@ -561,16 +549,13 @@ class Bench:
             complain(f"not sound: {more}")
 
 
-def reopen(place: Path, *, brings_over: bool = False) -> None:
-    """What whoever opens the memory next does, with the fault gone; brings_over: as the pipeline's work goes on."""
+def reopen(place: Path) -> None:
+    """What whoever opens the memory next does, with the fault gone."""
     home = place / "memory"
     Memory.open(home, tolerant=True).close()
     notes = place / "project" / TEAM_NOTES
     if notes.is_dir():
         Memory.open(notes).close()
-    if brings_over:
-        with Pipeline.open(home) as pipeline:
-            pipeline.flush()
 
 
 def unsound(home: Path) -> list[str]:
@@ -616,7 +601,7 @@ def state(place: Path, ready: Path) -> Any:
             for statement in (
                 "SELECT content, status FROM raw_memories ORDER BY id",
                 "SELECT status FROM proposals ORDER BY id",
-                "SELECT status FROM graph_outbox ORDER BY id",
+                "SELECT status FROM note_edits ORDER BY id",
                 "SELECT status, type FROM jobs ORDER BY id",
                 "SELECT name FROM meta WHERE name LIKE 'paused%'",
             )

@@ -16,7 +16,7 @@ NOW = 2_000 * DAY_MS
 
 @dataclass(frozen=True)
 class Text:
-    """A text with what hangs on it. Ages are in days. fact, proposal, outbox, job: a status, "" for none.
+    """A text with what hangs on it. Ages are in days. fact, proposal, edited, job: a status, "" for none.
 
     aimed: an open proposal of another text wants to change its note. again: another text that was not removed repeats
     it. shown, pinned: its note.
@@ -28,7 +28,7 @@ class Text:
     protected: bool = False
     fact: str = ""
     proposal: str = ""
-    outbox: str = ""
+    edited: str = ""
     job: str = ""
     aimed: bool = False
     again: bool = False
@@ -56,7 +56,7 @@ def put(writer: Tables, text: Text) -> None:
     _raw(writer, text.id, text.status, protected=text.protected)
     if text.removed is not None:
         writer.raw.bury(text.id, age(text.removed), "person")
-    if text.fact or text.proposal or text.outbox:
+    if text.fact or text.proposal or text.edited:
         put_proposal(
             writer, f"proposal-{n}", text.id, text.proposal or "applied", note=text.note if text.fact else ""
         )
@@ -65,11 +65,11 @@ def put(writer: Tables, text: Text) -> None:
             "INSERT INTO facts VALUES (?, ?, ?, 'memory', ?, ?, ?, 1, 'fact', .9, ?, ?, 'm', 'p', ?, '')",
             (f"fact-{n}", text.id, f"proposal-{n}", f"Said {n}.", f"said {n}", f"hash {n}", text.note, text.fact, made),
         )  # fmt: skip
-    if text.outbox:
+    if text.edited:
         rows.execute(
-            "INSERT INTO graph_outbox (op, proposal_id, fact_id, note_id, payload, payload_hash, status, created_at)"
-            " VALUES ('add', ?, ?, ?, '{}', '', ?, ?)",
-            (f"proposal-{n}", f"fact-{n}", text.note, text.outbox, made),
+            "INSERT INTO note_edits (op, proposal_id, fact_id, note_id, payload, status, created_at)"
+            " VALUES ('add', ?, ?, ?, '{}', ?, ?)",
+            (f"proposal-{n}", f"fact-{n}", text.note, text.edited, made),
         )
     if text.job:
         put_job(writer, text.id, text.job, 0)

@@ -17,7 +17,6 @@ from core.pipeline.records import Accepted, HistoryRow, StoredProposal
 from core.pipeline.workers import extract_job
 from core.pipeline.writes import accept
 from core.pipeline.writes.committing import Committed
-from core.pipeline.writes.outbox import flush_outbox
 from core.pipeline.writes.planned import ExtractPlan
 from core.pipeline.writes.submit import Submission, store_submission
 from core.settings.pipeline_sections import AutonomousPart, PipelineConfiguration
@@ -109,28 +108,24 @@ class Writes:
     def extract(self, model: Provider) -> Committed:
         """Does the next job."""
         lease = self.lease()
-        done = extract_job.commit(self.database, self.think(lease, model), lease.token, self.now)
+        done = self.commit(self.think(lease, model), lease)
         assert done is not None
         return done
+
+    def commit(self, plan: ExtractPlan, lease: Lease) -> Committed | None:
+        """Writes a plan with its notes; None where the lease was lost."""
+        done = extract_job.commit(self.database, lambda: self.memory, plan, lease.token, self.now)
+        return None if done is None else done.result
 
     def learn(self, text: str, *script: Line, nugget: str = "", project: str = "") -> Committed:
         """Hands a text in and extracts from it with a model that answers so."""
         self.submit(text, nugget, project)
         return self.extract(ScriptedModel(list(script)))
 
-    def flush(self) -> None:
-        """Brings all that was accepted into the notes."""
-        while True:
-            done = flush_outbox(self.database, self.memory, now=self.now)
-            assert done.problem is None
-            if not done.waiting:
-                return
-
     def known(self, *texts: str) -> list[str]:
         """Facts that are notes already; the ids of the notes."""
         for text in texts:
             self.learn(text, found(text), *[decision("add")] * 3)
-        self.flush()
         by_text = {note.content: note.id for note in self.memory.snapshot.notes}
         return [by_text[text] for text in texts]
 

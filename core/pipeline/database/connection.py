@@ -91,6 +91,18 @@ class Database(database.Database):
         with self.transaction(lasting=lasting) as connection, holding_a_transaction():
             yield Tables(connection)
 
+    @contextmanager
+    def rehearsal(self) -> Iterator[Tables]:
+        """As `write`, but whatever is written is taken back."""
+        self.follow()
+        with self.turn, self.errors(), holding_a_transaction():
+            connection = self.connect()
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield Tables(connection)
+            finally:
+                connection.execute("ROLLBACK")
+
     def clear(self) -> None:
         """Empties all tables of the pipeline in one step, and leaves no byte of their rows. What is in the
         notes and the history stays, and so does what a person said: that it is paused, and what is no secret.

@@ -47,11 +47,10 @@ class StoredFact:
 
 
 class FactMatch(NamedTuple):
-    """A fact that a text finds. score: of bm25(), negative, less is better. waits: its note is still to be written."""
+    """A fact that a text finds. score: of bm25(), negative, less is better."""
 
     fact: StoredFact
     score: float
-    waits: bool
 
 
 def _fact(row: sqlite3.Row | None) -> StoredFact | None:
@@ -62,11 +61,13 @@ def _whole(row: sqlite3.Row) -> StoredFact:
     return StoredFact(**{name: row[name] for name in StoredFact.__slots__})
 
 
-# Denied ones are out of the graph by what the pipeline itself did; of others it is a person who decides.
+# Denied ones are out of the graph by what the pipeline itself did; of others it is a person who decides. What a crash
+# cut off is in the history, and comes into the files yet.
 _STATUSES: Final = """
 SELECT id, raw_id, proposal_id, note_id, content, status FROM facts
 WHERE status <> 'denied' AND note_id <> '' AND NOT EXISTS (
-    SELECT 1 FROM graph_outbox AS box WHERE box.note_id = facts.note_id AND box.status IN ('pending', 'failed'))
+    SELECT 1 FROM entry JOIN touched USING (seq)
+    WHERE state = 'pending' AND state <> 'done' AND item = 'n ' || facts.note_id)
 ORDER BY rowid
 """
 
@@ -152,8 +153,8 @@ class Facts:
     def text_on_its_way(self, note_id: str) -> str | None:
         """What the note of a fact will say that is still to be written; None for any other."""
         row = self._connection.execute(
-            "SELECT content FROM facts WHERE note_id = ? AND status = 'active' AND EXISTS (SELECT 1 FROM graph_outbox"
-            " WHERE graph_outbox.note_id = facts.note_id AND op = 'add' AND graph_outbox.status = 'pending')",
+            "SELECT content FROM facts WHERE note_id = ? AND status = 'active' AND EXISTS (SELECT 1 FROM note_edits"
+            " WHERE note_edits.note_id = facts.note_id AND op = 'add' AND note_edits.status = 'pending')",
             (note_id,),
         ).fetchone()
         return None if row is None else str(row[0])
@@ -176,14 +177,13 @@ class Facts:
         if not query:
             return []
         rows = self._connection.execute(
-            "SELECT facts.*, found.score, EXISTS (SELECT 1 FROM graph_outbox WHERE graph_outbox.note_id = facts.note_id"
-            " AND graph_outbox.status = 'pending') AS waits FROM"
+            "SELECT facts.*, found.score FROM"
             " (SELECT rowid, rank AS score FROM facts_fts WHERE facts_fts MATCH ? ORDER BY rank LIMIT ?) AS found"
             " CROSS JOIN facts ON facts.rowid = found.rowid"
             " WHERE nugget = ? AND facts.status <> 'denied' LIMIT ?",
             (query, _LOOKED_AT * most, nugget, most),
         )
-        found = [FactMatch(_whole(row), float(row["score"]), bool(row["waits"])) for row in rows]
+        found = [FactMatch(_whole(row), float(row["score"])) for row in rows]
         return sorted(found, key=lambda match: (match.score, match.fact.id))
 
     def at(self, row: int) -> StoredFact | None:
@@ -212,7 +212,7 @@ class Facts:
         return int(self._connection.execute("SELECT coalesce(max(rowid), 0) FROM facts").fetchone()[0])
 
     def fact_statuses(self) -> tuple[FactStatus, ...]:
-        """The facts that were brought over and for whose notes nothing waits."""
+        """The facts of whose notes the history has nothing that is to be finished."""
         return tuple(FactStatus(*row) for row in self._connection.execute(_STATUSES))
 
     def known_facts(self) -> frozenset[str]:

@@ -214,8 +214,6 @@ def _derived(table: str, row: Row, told: Row) -> dict[str, Any]:
             masked["content_hash"] = forms.content_hash
     if "name" in changed and "canonical_name" in row:
         masked["canonical_name"] = canonical_name(told["name"])
-    if "payload" in changed and "payload_hash" in row:
-        masked["payload_hash"] = _digest(told["payload"])
     return masked
 
 

@@ -28,9 +28,9 @@ _ACCEPTED: Final = "(proposals.action <> 'add' OR resolved_by <> '' AND resolved
 _UNDONE: Final = f"""
 SELECT proposals.id, proposals.status, proposals.reason, proposals.raw_id, proposals.content, proposals.model,
     proposals.prompt_version, op, fact_id, box.note_id, entry_id
-FROM proposals JOIN graph_outbox AS box ON box.proposal_id = proposals.id
+FROM proposals JOIN note_edits AS box ON box.proposal_id = proposals.id
 WHERE box.status = 'done' AND entry_id = (
-    SELECT entry_id FROM graph_outbox AS last WHERE last.proposal_id = proposals.id AND last.status = 'done'
+    SELECT entry_id FROM note_edits AS last WHERE last.proposal_id = proposals.id AND last.status = 'done'
     AND entry_id <> '' ORDER BY id DESC LIMIT 1)
 AND ((proposals.status = 'applied' AND {_ACCEPTED} AND entry_id IN (SELECT value FROM json_each(:undone)))
     OR (proposals.status = 'review' AND reason = '{ProposalReason.UNDONE}'))
@@ -298,13 +298,3 @@ class Proposals:
         self._connection.execute(
             "UPDATE proposals SET status = ?, reason = ? WHERE id = ?", (status, str(reason), proposal_id)
         )
-
-    def accepted_waiting(self, most: int = 1_000) -> tuple[str, ...]:
-        """Proposals that a person accepted and whose note is still to come, first those accepted first."""
-        rows = self._connection.execute(
-            "SELECT proposals.id FROM graph_outbox JOIN proposals ON proposals.id = graph_outbox.proposal_id"
-            " WHERE graph_outbox.status = 'pending' AND resolved_by <> '' AND resolved_by NOT LIKE 'pipeline%'"
-            " ORDER BY graph_outbox.id LIMIT ?",
-            (most,),
-        )
-        return tuple(row[0] for row in rows)

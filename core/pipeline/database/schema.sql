@@ -76,17 +76,16 @@ CREATE TRIGGER history_stays BEFORE DELETE ON history
 WHEN old.at >= coalesce((SELECT value FROM meta WHERE name = 'history_kept_from'), old.at)
 BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
 CREATE TRIGGER history_is_so BEFORE UPDATE ON history BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
--- What must still be brought into graph.json. payload: the note's fields, or what is to change in it.
-CREATE TABLE graph_outbox (
+-- What was done to notes. payload: the note's fields, or what changed in it. A row is pending only within the
+-- transaction that makes it.
+CREATE TABLE note_edits (
     id INTEGER PRIMARY KEY AUTOINCREMENT, op TEXT NOT NULL CHECK (op IN ('add', 'update', 'hide')),
     proposal_id TEXT NOT NULL, fact_id TEXT NOT NULL, note_id TEXT NOT NULL, payload TEXT NOT NULL,
-    payload_hash TEXT NOT NULL,
-    status TEXT NOT NULL CHECK (status IN ('pending', 'done', 'conflict', 'failed')),
-    attempts INTEGER NOT NULL DEFAULT 0, error TEXT NOT NULL DEFAULT '', entry_id TEXT NOT NULL DEFAULT '',
+    status TEXT NOT NULL CHECK (status IN ('pending', 'done', 'conflict')), entry_id TEXT NOT NULL DEFAULT '',
     created_at INTEGER NOT NULL, done_at INTEGER) STRICT;
-CREATE INDEX outbox_open ON graph_outbox (id) WHERE status = 'pending';
-CREATE UNIQUE INDEX outbox_once ON graph_outbox (proposal_id, op);
-CREATE INDEX outbox_note ON graph_outbox (note_id);
+CREATE INDEX note_edits_open ON note_edits (id) WHERE status = 'pending';
+CREATE UNIQUE INDEX note_edits_once ON note_edits (proposal_id, op);
+CREATE INDEX note_edits_note ON note_edits (note_id);
 -- merged_into: the entity that a person made it one with. root: the entity that it is shown as, itself where it was not
 -- merged. No row moves, so that a merge is undone by one column; whoever reads asks for all that have one root.
 CREATE TABLE entities (
@@ -378,7 +377,7 @@ CREATE TRIGGER score_goes AFTER DELETE ON session_scores WHEN old.rounds > 0 BEG
     INSERT INTO meta (name, value) VALUES ('session_scores_gone', 1) ON CONFLICT (name) DO UPDATE SET value = value + 1;
 END;
 CREATE VIEW open_proposals AS SELECT * FROM proposals WHERE status IN ('proposed', 'review', 'blocked');
-CREATE VIEW undelivered AS SELECT * FROM graph_outbox WHERE status IN ('pending', 'failed');
+CREATE VIEW undelivered AS SELECT * FROM note_edits WHERE status IN ('pending', 'failed');
 -- Removed texts but those that wait to be read or hold a decision, that an open proposal or an undelivered note needs,
 -- that a present text repeats or whose facts still stand.
 CREATE VIEW removable_texts AS

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from core.pipeline.database.jobs import Jobs
     from core.pipeline.database.masking import Masking
     from core.pipeline.database.meta import Meta
+    from core.pipeline.database.note_edits import NoteEdits
     from core.pipeline.database.note_names import NoteNames
-    from core.pipeline.database.outbox import Outbox
     from core.pipeline.database.proposals import Proposals
     from core.pipeline.database.raw import RawMemories
     from core.pipeline.database.session_memories import SessionMemories
@@ -46,7 +46,7 @@ class Tables:
     masking: Masking
     meta: Meta
     note_names: NoteNames
-    outbox: Outbox
+    note_edits: NoteEdits
     proposals: Proposals
     raw: RawMemories
     session_memories: SessionMemories

@@ -22,6 +22,7 @@ from core.pipeline.modes import Mode, mode, writes_notes
 from core.pipeline.queue import Failure
 from core.pipeline.records import Job, RawMemory
 from core.pipeline.windows import Progress, Windows, progress_of, size_after, smaller, window_text
+from core.pipeline.writes.at_once import Written, write_at_once
 from core.pipeline.writes.candidates import CandidateSearch
 from core.pipeline.writes.committing import Committed, reading_result, write_plan
 from core.pipeline.writes.execution import Graph
@@ -159,27 +160,31 @@ def step_over(database: Database, work: ExtractWork, failure: Failure, lease_tok
 
 def commit(
     database: Database,
+    memory: Callable[[], Memory],
     plan: ExtractPlan,
     lease_token: str,
     now: int,
-) -> Committed | None:
-    """Writes a plan and completes its job, or lets it wait for its turn where more of the text is to be read, in one
-    transaction; None when the lease was lost, and nothing is written.
+) -> Written[Committed] | None:
+    """Writes a plan with its notes and completes its job, or lets it wait for its turn where more of the text is to be
+    read, in one transaction; None when the lease was lost, and nothing is written.
 
-    now: epoch ms.
+    memory: opens it where notes are to be written. now: epoch ms. Raises what keeps the notes from being written.
     """
+
+    def work(writer: Tables) -> Committed:
+        if not writer.jobs.holds(plan.job_id, lease_token):
+            raise LostLeaseError(plan.job_id)
+        latencies = [writer.calls.latency_of(plan.raw.id, purpose) for purpose in ("extract", "decide")]
+        known = [latency for latency in latencies if latency is not None]
+        done = write_plan(writer, plan, latency_ms=sum(known) if known else None, now=now)
+        if not _ended(writer, plan, done, lease_token, now):
+            raise LostLeaseError(plan.job_id)
+        return done
+
     try:
-        with database.write() as writer:
-            if not writer.jobs.holds(plan.job_id, lease_token):
-                raise LostLeaseError(plan.job_id)
-            latencies = [writer.calls.latency_of(plan.raw.id, purpose) for purpose in ("extract", "decide")]
-            known = [latency for latency in latencies if latency is not None]
-            done = write_plan(writer, plan, latency_ms=sum(known) if known else None, now=now)
-            if not _ended(writer, plan, done, lease_token, now):
-                raise LostLeaseError(plan.job_id)
+        return write_at_once(database, memory, work, now=now)
     except LostLeaseError:
         return None
-    return done
 
 
 def _ended(writer: Tables, plan: ExtractPlan, done: Committed, lease_token: str, now: int) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from core.pipeline.database.connection import Database
 from core.pipeline.database.jobs import Lease, LostLeaseError
 from core.pipeline.models.provider import ModelError
+from core.pipeline.modes import writes_notes
 from core.pipeline.queue import failure_of
 from core.pipeline.records import JobType
 from core.settings.pipeline_sections import PipelineConfiguration
@@ -58,26 +59,32 @@ def uses_model(type: JobType, configuration: PipelineConfiguration) -> bool:
     return type != "document_ingest"
 
 
-def run_job(context: JobContext, lease: Lease) -> tuple[str, ...]:
-    """Does a job to its end, and what there is to warn of. Raises LostLeaseError, and what kept it from being done."""
+def run_job(context: JobContext, lease: Lease) -> tuple[tuple[str, ...], int]:
+    """Does a job to its end; what there is to warn of, and how many notes were written. Raises LostLeaseError, and what
+    kept it from being done.
+    """
+    if lease.job.type == "extract":
+        return _extract(context, lease)
     run = {
-        "extract": _extract,
         "structural_classify": _classify,
         "document_ingest": _ingest_document,
         "hints": _hints,
         "session_end": _end_session,
     }
-    return run[lease.job.type](context, lease)
+    return run[lease.job.type](context, lease), 0
 
 
-def _extract(context: JobContext, lease: Lease) -> tuple[str, ...]:
+def _extract(context: JobContext, lease: Lease) -> tuple[tuple[str, ...], int]:
     from core.pipeline.workers.extract_job import commit, prepare, step_over, think
 
     work = prepare(context.database, lease.job, context.configuration)
     if work is None:
-        return _skip(context, lease, MEMORY_NOT_FOUND)
+        return _skip(context, lease, MEMORY_NOT_FOUND), 0
     if work.raw.status == "extracted" and not work.progress.begun:
-        return _skip(context, lease, ALREADY_EXTRACTED)
+        return _skip(context, lease, ALREADY_EXTRACTED), 0
+    if writes_notes(work.mode):
+        # What keeps the notes from being written is better known before a model is asked.
+        context.memory().refresh(patient=False)
     try:
         plan = think(work, context.database, context.memory(), context.caller, between=context.heartbeat)
     except ModelError as error:
@@ -85,10 +92,13 @@ def _extract(context: JobContext, lease: Lease) -> tuple[str, ...]:
         final = failure.permanent or (failure.counts and lease.job.attempts >= lease.job.max_attempts)
         if not (final and step_over(context.database, work, failure, lease.token, context.now())):
             raise
-        return (f"a part of a text could not be read: {failure.message}",)
-    if commit(context.database, plan, lease.token, context.now()) is None:
+        return (f"a part of a text could not be read: {failure.message}",), 0
+    done = commit(context.database, context.memory, plan, lease.token, context.now())
+    if done is None:
         raise LostLeaseError(lease.job.id)
-    return ()
+    if done.unfinished is not None:
+        return (f"notes are not written yet: {done.unfinished.message}",), 0
+    return (), done.result.written if done.change_set is not None else 0
 
 
 def _classify(context: JobContext, lease: Lease) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from core.pipeline.database import meta
 from core.pipeline.database.connection import Database
 from core.pipeline.database.jobs import Lease, LostLeaseError
 from core.pipeline.knowledge_graph import BATCH_SIZE, GraphUpdate, update_graph
-from core.pipeline.modes import mode, processes_jobs, writes_notes
+from core.pipeline.modes import mode, processes_jobs
 from core.pipeline.note_linking import NoteLinking
 from core.pipeline.queue import Failure, failure_of, longest_jitter_ms, poll_delay_ms
 from core.pipeline.records import Job, JobType, TickResult
@@ -22,7 +22,6 @@ from core.pipeline.retention import Pace, Windows, is_due, sweep, trusts_clock
 from core.pipeline.workers.embedding_tracker import EmbeddingTracker
 from core.pipeline.workers.hints_job import enqueue_due
 from core.pipeline.workers.job_types import TYPES, JobContext, needs_model, run_job, uses_model
-from core.pipeline.workers.outbox_flush import LONGEST_WAIT_MS, OutboxFlusher
 from core.settings.pipeline_sections import PipelineConfiguration
 
 if TYPE_CHECKING:
@@ -31,6 +30,10 @@ if TYPE_CHECKING:
     from core.pipeline.fetch import Network
     from core.pipeline.model_calls import ModelCaller
 
+# So long what is known gathers before it is brought into the graph.
+_GATHERS_MS: Final = 2_000
+# How often it is looked what people did to the notes.
+_FOLLOW_EVERY_MS: Final = 60_000
 # How often notes are looked for that others wrote.
 _LOOK_EVERY_MS: Final = 60_000
 # Of a sweep so much at a time: jobs go on in between.
@@ -61,10 +64,10 @@ class Worker:
         network: Network | None = None,
     ) -> None:
         self.nudged = threading.Event()
-        self.notes = OutboxFlusher(database, memory, now)
         self.embeddings = EmbeddingTracker(database, now)
         self._linking = NoteLinking(database)
         self._looked_at: int | None = None
+        self._followed_at: int | None = None
         self._hinted_at: int | None = None
         self._database = database
         self._memory = memory
@@ -85,25 +88,28 @@ class Worker:
         self._no_documents_at: int | None = None
 
     def tick(self, configuration: PipelineConfiguration, caller: ModelCaller) -> TickResult:
-        """Lets held texts go, takes back lost jobs, runs one job, brings notes over when it is time.
+        """Lets held texts go, takes back lost jobs, runs one job with the notes that come of it.
 
         What a job raises becomes its outcome; errors of the database are raised.
         """
         with self._turn:
-            began, current = self._now(), mode(configuration)
+            began = self._now()
             released = self._release(configuration)
             reaped = self._reap()
-            job, warnings = (
-                self._one_job(configuration, caller) if self._may_lease(configuration) else (None, ())
+            job, warnings, notes = (
+                self._one_job(configuration, caller) if self._may_lease(configuration) else (None, (), 0)
             )
-            known = self._update_graph(configuration, began, idle=job is None)
-            brought = self.notes.when_due(everything=writes_notes(current), idle=job is None)
-            idle = job is None and not brought.flushed
+            idle = job is None
+            known = self._update_graph(configuration, began, idle=idle)
+            if idle:
+                # What keeps the files from being read is told by who needs them; it is looked again in a minute.
+                with contextlib.suppress(NuggetsError):
+                    self._follow()
             linked = self._link_notes(configuration, caller, idle=idle)
-            swept = self._sweep(configuration, idle=job is None)
+            swept = self._sweep(configuration, idle=idle)
             done = TickResult(
-                released, reaped, job, brought.flushed, len(known.raws),
-                warnings=(*warnings, *known.warnings, *brought.warnings), read=self._got_on,
+                released, reaped, job, notes, len(known.raws),
+                warnings=(*warnings, *known.warnings), read=self._got_on,
                 linked=linked, embedded=self._embed(configuration, caller, idle=idle and not linked), swept=swept,
             )  # fmt: skip
             return replace(done, delay_ms=self._delay_ms(done, configuration))
@@ -114,11 +120,32 @@ class Worker:
         began: when this tick did, epoch ms.
         """
         gathers = self._gathers_since = began if self._gathers_since is None else self._gathers_since
-        waits = not idle and 0 <= self._now() - gathers < LONGEST_WAIT_MS
+        waits = not idle and 0 <= self._now() - gathers < _GATHERS_MS
         if waits and len(self._database.reading.found_relations.due(BATCH_SIZE)) < BATCH_SIZE:
             return GraphUpdate()
         self._gathers_since = None
         return update_graph(self._database, configuration, self._now(), most=BATCH_SIZE)
+
+    def _follow(self) -> None:
+        """Takes over what people did to the notes meanwhile, once a minute."""
+        now, last = self._now(), self._followed_at
+        if last is not None and 0 <= now - last < _FOLLOW_EVERY_MS:
+            return
+        self._followed_at = now
+        if self._database.reading.decisions.any_kept():
+            from core.pipeline.writes.decisions import note_decisions
+
+            note_decisions(self._database, self._memory())
+        elif not self._database.reading.facts.any():
+            return
+        from core.pipeline.removal import follow_shown
+        from core.pipeline.writes.note_sync import sync_from_notes
+        from core.pipeline.writes.undone import follow_undo
+
+        follow_shown(self._database, self._memory(), now=now)
+        follow_undo(self._database, self._memory(), now=now)
+        if self._database.reading.facts.any():
+            sync_from_notes(self._database, self._memory(), now=now)
 
     def _link_notes(self, configuration: PipelineConfiguration, caller: ModelCaller, *, idle: bool) -> int:
         """Reads what the notes name while there is nothing else to do, and looks for new ones now and then. Then
@@ -226,13 +253,15 @@ class Worker:
 
     def _one_job(
         self, configuration: PipelineConfiguration, caller: ModelCaller
-    ) -> tuple[Job | None, tuple[str, ...]]:
-        """Leases a job and does it; the job as it is afterwards, None when there was none to be had."""
+    ) -> tuple[Job | None, tuple[str, ...], int]:
+        """Leases a job and does it; the job as it is afterwards, None when there was none to be had, what there is to
+        warn of, and how many notes it wrote.
+        """
         self._rests = self._got_on = False
         self._revive(caller)
         lease = self._lease(configuration, caller)
         if lease is None:
-            return None, (f"texts are waiting: {self._kept_by}",) if self._kept_by else ()
+            return None, (f"texts are waiting: {self._kept_by}",) if self._kept_by else (), 0
         self._current = lease
         lease_ms, renewed = _lease_ms(configuration), self._now()
 
@@ -249,9 +278,10 @@ class Worker:
         context = JobContext(
             self._database, configuration, caller, self._memory, self._now, heartbeat, self._network
         )
+        notes = 0
         try:
             with self._database.errors():
-                warnings = run_job(context, lease)
+                warnings, notes = run_job(context, lease)
             self._failures = 0
             if troubled:
                 self._end_outage(caller)
@@ -268,7 +298,7 @@ class Worker:
         self._got_on = job is not None and (
             job.status == "completed" or job.windows_read > lease.job.windows_read
         )
-        return job, warnings
+        return job, warnings, notes
 
     def _end_outage(self, caller: ModelCaller) -> None:
         """Wakes the jobs that rest for an outage, once the provider has answered."""

@@ -39,18 +39,16 @@ SELECT (SELECT count(*) FROM jobs WHERE status = 'pending' AND type = 'document_
     (SELECT count(*) FROM proposals WHERE status IN ('applied', 'deduped', 'none', 'rejected')) AS outcomes,
     (SELECT count(*) FROM entities) AS entities,
     (SELECT count(*) FROM documents WHERE removed_at IS NULL AND status = 'done') AS documents,
-    (SELECT count(*) FROM graph_outbox WHERE status = 'pending') AS outbox_pending,
-    (SELECT count(*) FROM graph_outbox WHERE status IN ('conflict', 'failed')) AS outbox_conflicts,
-    (SELECT max(done_at) FROM graph_outbox WHERE status = 'done') AS last_written_at,
+    (SELECT max(done_at) FROM note_edits WHERE status = 'done') AS last_written_at,
     (SELECT min(at) FROM (
         SELECT min(CASE WHEN failed_at = updated_at THEN created_at ELSE updated_at END) AS at FROM jobs
             WHERE status = 'pending' AND type <> 'session_end'
         UNION ALL SELECT min(leased_at) FROM jobs WHERE status = 'leased'
-        UNION ALL SELECT min(created_at) FROM graph_outbox WHERE status = 'pending')) AS since,
+        )) AS since,
     (SELECT max(at) FROM (
         SELECT max(completed_at) AS at FROM jobs WHERE status = 'completed'
         UNION ALL SELECT max(json_extract(result, '$.readAt')) FROM jobs WHERE status IN ('pending', 'leased')
-        UNION ALL SELECT max(done_at) FROM graph_outbox WHERE status = 'done')) AS progress
+        UNION ALL SELECT max(done_at) FROM note_edits WHERE status = 'done')) AS progress
 """
 
 
@@ -81,7 +79,6 @@ def status_of(
             held=jobs.get("held", 0),
             running=jobs.get("leased", 0),
             dead=jobs.get("dead", 0),
-            outbox=totals["outbox_pending"],
             proposals_open=totals["proposals_open"],
             read=totals["read"],
             facts=totals["facts"] + totals["outcomes"],
@@ -104,8 +101,6 @@ def status_of(
         raw=totals["raw"],
         facts=totals["facts"],
         entities=totals["entities"],
-        outbox_pending=totals["outbox_pending"],
-        outbox_conflicts=totals["outbox_conflicts"],
         unread=totals["unread"],
         documents=totals["documents"],
         embeddings=embeddings,

@@ -1,1 +1,1 @@
-"""Writes: raw texts as they come in, proposals that pass the gates, and notes from the outbox."""
+"""Writes: raw texts as they come in, proposals that pass the gates, and the notes that come of them."""

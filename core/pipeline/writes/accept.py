@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from core.errors import NuggetsError
@@ -11,6 +12,7 @@ from core.pipeline.decide import SAME_SAYING, Saying, saying, says_the_same
 from core.pipeline.intake.normalisation import normalise
 from core.pipeline.records import Accepted, ProposalReason
 from core.pipeline.writes import audit
+from core.pipeline.writes.at_once import write_at_once
 from core.pipeline.writes.execution import (
     ExecutionRequest,
     ExecutionResult,
@@ -37,57 +39,72 @@ TOLD: Final = {
 
 
 def accept(database: Database, memory: Memory, ids: Iterable[str], *, by: str, now: int) -> Accepted:
-    """Carries open proposals out, in the order given, in one transaction.
+    """Carries open proposals out, in the order given, with their notes, as one change set that `undo` takes back.
 
     Confidence, grounding, contradictions and the mode are no gates here, since a person decided; a fact that is there
-    already and a note that is gone or was changed are. The notes themselves follow with the outbox: `change_set` is
-    None. by: who. now: epoch ms.
+    already and a note that is gone or was changed are. by: who. now: epoch ms. Raises what keeps the notes or the
+    database from being written; nothing is accepted then.
     """
     with suppress(NuggetsError):
         memory.refresh(patient=False)
-    graph = Graph(memory.snapshot)
+    chosen, graph = tuple(dict.fromkeys(ids)), Graph(memory.snapshot)
+    done = write_at_once(
+        database, lambda: memory, lambda writer: _accept(writer, chosen, graph, by, now), now=now, asked=True
+    )
+    accepted, refused = done.result, dict(done.refused)
+    written = tuple(id for id in accepted.written if id not in refused)
+    return replace(
+        accepted,
+        written=() if done.unfinished else written,
+        waiting=written if done.unfinished else (),
+        skipped=(*accepted.skipped, *refused.items()),
+        change_set=done.change_set,
+    )
+
+
+def _accept(writer: Tables, ids: Sequence[str], graph: Graph, by: str, now: int) -> Accepted:
+    """The same in the tables."""
     written: list[str] = []
     deduped: list[str] = []
     skipped: list[tuple[str, str]] = []
     learned: dict[str, None] = {}
-    with database.write() as writer:
-        chosen = {id: writer.proposals.by_id(id) for id in dict.fromkeys(ids)}
-        replaced = _replaced([one for one in chosen.values() if one is not None and one.open])
-        for one in chosen.values():
-            if one is not None and one.id in replaced:
-                settle_replaced(writer, one, by, now)
-        waiting = _Waiting(writer)
-        for proposal_id, before in chosen.items():
-            # What was accepted before may have settled it, or changed what it is about.
-            proposal = writer.proposals.by_id(proposal_id)
-            if proposal is None:
-                skipped.append((proposal_id, "no such proposal"))
-                continue
-            if proposal_id in replaced:
-                skipped.append((proposal_id, TOLD[ProposalReason.REPLACED]))
-                continue
-            if not proposal.open:
-                if before is not None and before.open and proposal.status == "deduped":
-                    deduped.append(proposal_id)
-                else:
-                    skipped.append((proposal_id, f"already decided ({proposal.status})"))
-                continue
-            outcome = _accept_one(writer, proposal, graph, by, now)
-            if outcome.reason == ProposalReason.TARGET_CHANGED:
-                # It waits on, held against what the note says by now.
-                writer.proposals.retarget(proposal_id, outcome.note_id, outcome.former)
-            if outcome.status == "applied":
-                written.append(proposal_id)
-                learned[proposal.raw_id] = None
-                _move_others(writer, proposal, outcome, graph)
-            elif outcome.status == "deduped":
+    chosen = {id: writer.proposals.by_id(id) for id in ids}
+    replaced = _replaced([one for one in chosen.values() if one is not None and one.open])
+    for one in chosen.values():
+        if one is not None and one.id in replaced:
+            settle_replaced(writer, one, by, now)
+    waiting = _Waiting(writer)
+    for proposal_id, before in chosen.items():
+        # What was accepted before may have settled it, or changed what it is about.
+        proposal = writer.proposals.by_id(proposal_id)
+        if proposal is None:
+            skipped.append((proposal_id, "no such proposal"))
+            continue
+        if proposal_id in replaced:
+            skipped.append((proposal_id, TOLD[ProposalReason.REPLACED]))
+            continue
+        if not proposal.open:
+            if before is not None and before.open and proposal.status == "deduped":
                 deduped.append(proposal_id)
             else:
-                skipped.append((proposal_id, TOLD[outcome.reason]))
-            if outcome.status in ("applied", "deduped"):
-                _settle_repeated(writer, waiting, proposal, outcome, by, now)
-        writer.found_relations.want_knowledge(learned)
-        settled = {other for id in written for other in writer.proposals.settled_with(id)}
+                skipped.append((proposal_id, f"already decided ({proposal.status})"))
+            continue
+        outcome = _accept_one(writer, proposal, graph, by, now)
+        if outcome.reason == ProposalReason.TARGET_CHANGED:
+            # It waits on, held against what the note says by now.
+            writer.proposals.retarget(proposal_id, outcome.note_id, outcome.former)
+        if outcome.status == "applied":
+            written.append(proposal_id)
+            learned[proposal.raw_id] = None
+            _move_others(writer, proposal, outcome, graph)
+        elif outcome.status == "deduped":
+            deduped.append(proposal_id)
+        else:
+            skipped.append((proposal_id, TOLD[outcome.reason]))
+        if outcome.status in ("applied", "deduped"):
+            _settle_repeated(writer, waiting, proposal, outcome, by, now)
+    writer.found_relations.want_knowledge(learned)
+    settled = {other for id in written for other in writer.proposals.settled_with(id)}
     return Accepted(
         tuple(written),
         tuple(deduped),
@@ -194,7 +211,7 @@ def _move_others(writer: Tables, accepted: StoredProposal, outcome: ExecutionRes
 def _accept_one(writer: Tables, proposal: StoredProposal, graph: Graph, by: str, now: int) -> ExecutionResult:
     version = writer.proposals.prompt_version(proposal.id)
     if proposal.reason == ProposalReason.UNDONE:
-        writer.outbox.forget_done(proposal.id)
+        writer.note_edits.forget_done(proposal.id)
     memory = writer.raw.raw_of(proposal.raw_id)
     order = ExecutionRequest(proposal, version, memory.project if memory else "", by)
     if proposal.action != "delete" and not normalise(proposal.content).normalised_content:

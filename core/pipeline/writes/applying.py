@@ -1,4 +1,4 @@
-"""Applies one row of the outbox to a draft: written, already done, or left to the person who changed the note."""
+"""Lays a change of a note over a draft: written, already so, or left to the person who changed the note."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.graph.edits import edit_note, hide_note, link_notes
 from core.model.compare import alike
 from core.model.draft import Draft
 from core.model.note import Note, custom_tags, replace
-from core.pipeline.database.outbox import OutboxRow
+from core.pipeline.database.note_edits import NoteEdit
 from core.pipeline.intake.normalisation import normalise
 from core.pipeline.records import ProposalReason
 from core.pipeline.writes.note_of import fact_of, note_ids, note_of, title_of
@@ -22,7 +22,6 @@ RowOutcome = Literal["written", "unchanged", "conflict", "failed"]
 _MOST_IDS: Final = 64
 # The reason of the link between a note and the one whose place it took.
 _REPLACES: Final = "replaces"
-TAKEN_OUT: Final = "the note was deleted"
 _REWORDED: Final = "the note has changed since"
 _GONE: Final = "the note no longer exists"
 _HIDDEN: Final = "the note has been hidden since"
@@ -35,7 +34,7 @@ class AppliedRow:
     former, now: the note's text before and after; where it had moved on, the former alone.
     """
 
-    row: OutboxRow
+    row: NoteEdit
     outcome: RowOutcome
     note_id: str
     reason: ProposalReason = ProposalReason.WRITTEN
@@ -44,19 +43,7 @@ class AppliedRow:
     now: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What is known of notes that the draft does not hold.
-
-    others: whether an id belongs to another fact than this one. stood: whether a note of this id that was made from
-    this fact stood in the graph before.
-    """
-
-    others: Callable[[str, str], bool]
-    stood: Callable[[str, str], bool]
-
-
-def apply_row(draft: Draft, row: OutboxRow, known: Known) -> AppliedRow:
+def apply_row(draft: Draft, row: NoteEdit, taken: Callable[[str, str], bool]) -> AppliedRow:
     """Lays a row over the draft; what it cannot do it leaves as it is, and says why.
 
     Doing it again changes nothing: a note that is there already, or was there and was taken out since, is not made
@@ -66,7 +53,7 @@ def apply_row(draft: Draft, row: OutboxRow, known: Known) -> AppliedRow:
         return AppliedRow(row, "failed", row.note_id, error="the text is empty")
     try:
         if row.op == "add":
-            return _add(draft, row, known)
+            return _add(draft, row, taken)
         if row.op == "update":
             return _update(draft, row)
         return _hide(draft, row)
@@ -76,7 +63,7 @@ def apply_row(draft: Draft, row: OutboxRow, known: Known) -> AppliedRow:
         return AppliedRow(row, "failed", row.note_id, error=error.message)
 
 
-def _add(draft: Draft, row: OutboxRow, known: Known) -> AppliedRow:
+def _add(draft: Draft, row: NoteEdit, taken: Callable[[str, str], bool]) -> AppliedRow:
     content = row.text("content")
     further = note_ids(row.text("nugget"), normalise(content).content_hash)
     # Whoever accepted it chose; the others are for when somebody made a note of that id meanwhile.
@@ -84,15 +71,13 @@ def _add(draft: Draft, row: OutboxRow, known: Known) -> AppliedRow:
         there = draft.note(id)
         if there is not None and fact_of(there) == row.fact_id != "":
             return _found(row, there, content)
-        if there is None and known.stood(id, row.fact_id):
-            return AppliedRow(row, "conflict", id, error=TAKEN_OUT)
-        if there is None and not draft.exists(id) and not known.others(id, row.fact_id):
+        if there is None and not draft.exists(id) and not taken(id, row.fact_id):
             made = _made(draft, row, id)
             return AppliedRow(row, "written", id, now=made.content)
     return AppliedRow(row, "failed", row.note_id, error="no id is free for the note")
 
 
-def _made(draft: Draft, row: OutboxRow, id: str) -> Note:
+def _made(draft: Draft, row: NoteEdit, id: str) -> Note:
     """A new note; in the place of an old one it bears that one's tags, and the two are linked."""
     note, old = note_of(draft, row, id), draft.note(row.text("replaces"))
     if old is None:
@@ -101,13 +86,13 @@ def _made(draft: Draft, row: OutboxRow, id: str) -> Note:
     return link_notes(draft, note.id, old.id, _REPLACES)[0]
 
 
-def _found(row: OutboxRow, note: Note, content: str) -> AppliedRow:
+def _found(row: NoteEdit, note: Note, content: str) -> AppliedRow:
     if alike(note.content, normalise_content(content)):
         return AppliedRow(row, "unchanged", note.id)
     return AppliedRow(row, "conflict", note.id, error=_REWORDED)
 
 
-def _update(draft: Draft, row: OutboxRow) -> AppliedRow:
+def _update(draft: Draft, row: NoteEdit) -> AppliedRow:
     content = normalise_content(row.text("content"))
     note = draft.note(row.note_id)
     if note is None:
@@ -123,7 +108,7 @@ def _update(draft: Draft, row: OutboxRow) -> AppliedRow:
     return AppliedRow(row, "written", note.id, former=note.content, now=content)
 
 
-def _hide(draft: Draft, row: OutboxRow) -> AppliedRow:
+def _hide(draft: Draft, row: NoteEdit) -> AppliedRow:
     note = draft.note(row.note_id)
     if note is None or note.hidden:
         return AppliedRow(row, "unchanged", row.note_id)
@@ -133,9 +118,9 @@ def _hide(draft: Draft, row: OutboxRow) -> AppliedRow:
     return AppliedRow(row, "written", note.id, former=note.content)
 
 
-def _moved_on(row: OutboxRow, note: Note) -> AppliedRow:
+def _moved_on(row: NoteEdit, note: Note) -> AppliedRow:
     return AppliedRow(row, "conflict", note.id, ProposalReason.TARGET_CHANGED, _REWORDED, former=note.content)
 
 
-def _is_as_expected(note: Note, row: OutboxRow) -> bool:
+def _is_as_expected(note: Note, row: NoteEdit) -> bool:
     return alike(note.content, normalise_content(row.text("expected")))

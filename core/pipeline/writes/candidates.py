@@ -81,14 +81,14 @@ class CandidateSearch:
             self.nugget, match_terms(content), _MOST_PER_SCORER, self.database.counted_words
         )
         best = max((abs(match.score) for match in matches), default=0.0)
-        for fact, score, waits in matches:
+        for fact, score in matches:
             if fact.note_id in found:
                 continue
             note = self.memory.snapshot.by_id.get(fact.note_id)
             seen = note is not None and not note.hidden
             text = note.content if note is not None and seen else fact.content
             candidate = StoredCandidate(fact.note_id, text, fact.type, normalised_bm25(score, best))
-            if seen or waits:
+            if seen:
                 found[fact.note_id] = candidate
             elif says_the_same(saying(content), saying(text)):
                 # A person took its note back: it is not made again, nor ever offered as something to change.

@@ -1,4 +1,4 @@
-"""Commits a plan: gates, proposals, facts, outbox and audit, in the caller's transaction."""
+"""Commits a plan: gates, proposals, facts, changes of notes and audit, in the caller's transaction."""
 
 from __future__ import annotations
 

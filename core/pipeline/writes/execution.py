@@ -10,8 +10,8 @@ from typing import Final, Literal, NamedTuple
 from core.model.note import Note
 from core.model.snapshot import Snapshot
 from core.pipeline.contradiction import gives_other_value
-from core.pipeline.database import outbox
 from core.pipeline.database.facts import StoredFact
+from core.pipeline.database.note_edits import Op
 from core.pipeline.database.tables import Tables
 from core.pipeline.decide import match_terms, saying, says_the_same
 from core.pipeline.intake.normalisation import Normalised, normalise
@@ -42,14 +42,14 @@ class ExecutionRequest:
 class ExecutionResult(NamedTuple):
     """What became of an order. note_id, fact_id: of what was written, or of what says it already.
 
-    done: what was handed over to the outbox, "" for nothing. former: the text that was replaced or hidden.
+    done: what is done to a note, "" for nothing. former: the text that was replaced or hidden.
     """
 
     status: ProposalStatus
     reason: ProposalReason
     note_id: str = ""
     fact_id: str = ""
-    done: outbox.Op | Literal[""] = ""
+    done: Op | Literal[""] = ""
     former: str = ""
 
 
@@ -57,7 +57,7 @@ class ExecutionResult(NamedTuple):
 class Graph:
     """What the writes must know of the notes: a snapshot of them, which may be a little old.
 
-    Whatever has changed since is met again when the outbox is brought over.
+    Whatever has changed since is met again when they are written.
     """
 
     snapshot: Snapshot
@@ -68,8 +68,8 @@ class Graph:
         return None if note is None or note.hidden else note
 
     def text(self, reader: Tables, note_id: str) -> str | None:
-        """What a note says, or will once all is written; None for one that is or will be hidden, gone or unknown."""
-        coming = reader.outbox.coming(note_id)
+        """What a note says, or will after this transaction; None for one that is or will be hidden, gone or unknown."""
+        coming = reader.note_edits.coming(note_id)
         if coming is not None:
             return coming.text("content") or None
         if note_id in self.snapshot.by_id:
@@ -80,7 +80,7 @@ class Graph:
     def takes(self, reader: Tables) -> Callable[[str], bool]:
         """Tells whether the id of a note belongs to another already."""
         return lambda id: (
-            id in self.snapshot.by_id or id in self.snapshot.set_aside or reader.outbox.note_id_known(id)
+            id in self.snapshot.by_id or id in self.snapshot.set_aside or reader.note_edits.note_id_known(id)
         )
 
 
@@ -223,7 +223,7 @@ def _change(
     if text is None:
         return ExecutionResult("skipped", ProposalReason.TARGET_GONE, target)
     former = normalise(proposal.target_content).storage_content
-    if normalise(text).storage_content != former and not writer.outbox.wrote(target, text):
+    if normalise(text).storage_content != former and not writer.note_edits.wrote(target, text):
         return ExecutionResult("skipped", ProposalReason.TARGET_CHANGED, target, former=text)
     content = _revised(writer, proposal, text)
     whole = content == proposal.content
@@ -276,8 +276,6 @@ def _reword(
         "type": proposal.type,
         "confidence": proposal.fact_confidence,
     }
-    if writer.outbox.carry_along(target, content):
-        payload["joined"] = True
     fact_id = "" if fact is None else fact.id
     _enqueue(writer, "update", order, fact_id, target, payload, now)
     return ExecutionResult("applied", ProposalReason.WRITTEN, target, fact_id, "update", text)
@@ -308,7 +306,7 @@ def _fact(
 
 def _enqueue(
     writer: Tables,
-    op: outbox.Op,
+    op: Op,
     order: ExecutionRequest,
     fact_id: str,
     note_id: str,
@@ -321,7 +319,7 @@ def _enqueue(
         "model": order.proposal.model,
         "accepted_by": order.accepted_by,
     }
-    writer.outbox.enqueue(
+    writer.note_edits.put(
         op=op,
         proposal_id=order.proposal.id,
         fact_id=fact_id,

@@ -13,7 +13,7 @@ from core.model.draft import Draft
 from core.model.infer import MetaInput, clamp, infer_meta, semantic_tags
 from core.model.names import DEFAULT_NUGGET, check_nugget_name, iso, note_id
 from core.model.note import ORIGIN, Note, normalise_tag, origin_of_note
-from core.pipeline.database.outbox import OutboxRow
+from core.pipeline.database.note_edits import NoteEdit
 from core.pipeline.intake.sentences import sentences
 from core.text.normalise import normalise_content, normalise_line
 
@@ -66,7 +66,7 @@ def fact_of(note: Note) -> str:
     return found if isinstance(found, str) else ""
 
 
-def note_of(draft: Draft, row: OutboxRow, id: str) -> Note:
+def note_of(draft: Draft, row: NoteEdit, id: str) -> Note:
     """The note of a row that adds one, under this id; its times are the row's, so that it is the same at each try.
 
     Raises InvalidInputError for a nugget whose name no file can bear.
@@ -111,7 +111,7 @@ def _nugget(draft: Draft, name: str) -> str:
     return same or check_nugget_name(name)
 
 
-def _confidence(row: OutboxRow) -> float:
+def _confidence(row: NoteEdit) -> float:
     given = row.payload.get("confidence")
     value = clamp(given) if isinstance(given, int | float) and given == given else 0.5
     return value if row.text("accepted_by") else min(UNCONFIRMED, value)

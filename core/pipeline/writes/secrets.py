@@ -8,17 +8,16 @@ between finds them again.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from core.errors import BrokenFileError, LockTimeoutError, Remedy, partly_done
+from core.errors import BrokenFileError, partly_done
 from core.folder import DATABASE_FILE
 from core.model.change import ChangeSet
 from core.model.secrets import Held, Holder, mark_of
 from core.pipeline.database import masking as rows
 from core.pipeline.database.connection import Database, open_read_only
-from core.pipeline.database.outbox_lock import outbox_lock
 from core.pipeline.database.tables import Tables
 from core.storage.database import SIDE_FILES
 from core.storage.masking.mask import GO_ON, HALFWAY, REASON, Place
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from core.services.secrets import Masking
 
 NOT_SECRET: Final = "marked as not a secret"
-_SECONDS: Final = 15.0
 # Characters of a text that somebody waits for; looking at so many takes half a second.
 _AT_ONCE: Final = 500_000
 
@@ -59,12 +57,12 @@ def masking(memory: Memory, ids: Collection[str] | None = None) -> Masking:
 
 
 def mask(memory: Memory, plan: Masking, *, now: int) -> ChangeSet:
-    """Masks what was previewed, everywhere; see `Workspace.mask_secrets`. now: epoch ms. Raises LockTimeoutError while
-    the pipeline writes notes, StorageError.
+    """Masks what was previewed, everywhere; see `Workspace.mask_secrets`. now: epoch ms. Raises LockTimeoutError,
+    StorageError.
     """
     if not plan.masks or not Database.exists(memory.home):
         return memory.secrets.mask(plan)
-    with _opened(memory) as database, partly_done(HALFWAY, GO_ON):
+    with closing(Database.open(memory.home)) as database, partly_done(HALFWAY, GO_ON):
         with database.write() as writer:
             writer.masking.mask_rows(plan.masks, holding=False)
         done = memory.secrets.mask(plan)
@@ -83,7 +81,7 @@ def mark_not_secret(memory: Memory, ids: Collection[str]) -> ChangeSet:
     """Remembers that what these hold now is no secret; see `Memory.say_not_secret`. ids: as in `masking`."""
     wanted, of_notes = _apart(_stored_texts(memory), ids)
     if wanted:
-        with _opened(memory) as database, database.write() as writer:
+        with closing(Database.open(memory.home)) as database, database.write() as writer:
             for held in {held for one in wanted for held in one.secrets}:
                 writer.masking.store_not_secret(held.value)
     if of_notes:
@@ -116,7 +114,7 @@ def _stored_texts(memory: Memory) -> tuple[Holder, ...]:
         # It can neither be looked into nor masked; masking says so.
         return ()
     if stopped:
-        with _opened(memory) as database:
+        with closing(Database.open(memory.home)) as database:
             database.leave_no_byte()
     return found
 
@@ -153,19 +151,3 @@ def _places(memory: Memory, masks: Masks) -> tuple[Place, ...]:
     except BrokenFileError:
         return (Place("untouched", path),)
     return tuple(Place("pipeline", path, count, table) for table, count in counts.items())
-
-
-@contextmanager
-def _opened(memory: Memory) -> Iterator[Database]:
-    """The database, while nobody brings anything of it into the notes."""
-    database = Database.open(memory.home)
-    try:
-        with outbox_lock(memory.home, _SECONDS) as mine:
-            if not mine:
-                raise LockTimeoutError(
-                    "the pipeline is writing notes right now", remedy=Remedy("try-again"), where=str(database.path),
-                    kept="nothing was changed",
-                )  # fmt: skip
-            yield database
-    finally:
-        database.close()

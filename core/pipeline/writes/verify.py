@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from contextlib import nullcontext
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from core.errors import NuggetsError, partly_done
+from core.errors import NuggetsError
 from core.folder import DATABASE_FILE
 from core.model.draft import Draft
 from core.model.note import ORIGIN, replace
@@ -15,7 +15,6 @@ from core.model.snapshot import Snapshot
 from core.pipeline.database.connection import Database, open_read_only, refuse_damaged
 from core.pipeline.writes.note_of import fact_of
 from core.pipeline.writes.note_sync import ChangedNote, changed_notes, sync_from_notes
-from core.pipeline.writes.outbox import flush_outbox
 from core.verify import Finding, RepairKind, quote, sentence
 
 if TYPE_CHECKING:
@@ -23,21 +22,17 @@ if TYPE_CHECKING:
     from core.model.change import ChangeSet
     from core.pipeline.database.tables import Tables
 
-_SECONDS: Final = 15.0
-_WRITTEN: Final = "the accepted facts are in the notes and in the history"
-_ON_ITS_WAY_MS: Final = 60_000
 # What a person did to notes by hand is no fault: the pipeline takes it over at its next turn. A note that is gone for
 # good is told of, since it may be lost.
 _FOLLOWED: Final = ("hidden", "back")
-_DOES: Final = {"add": "become a note", "update": "change its note", "hide": "hide its note"}
 
 
-def drift(memory: Memory, *, now: int, faults_only: bool = False) -> tuple[Finding, ...]:
+def drift(memory: Memory, *, faults_only: bool = False) -> tuple[Finding, ...]:
     """What differs between the pipeline's database and the note graph, each with what repairing does about it.
 
     faults_only: without what the pipeline takes over by itself: notes that were hidden or shown again by hand.
 
-    Nothing, and no file made, where there is no such database. Nothing is written. now: epoch ms. Errors as
+    Nothing, and no file made, where there is no such database. Nothing is written. Errors as
     `Memory.refresh`.
     """
     if not Database.exists(memory.home):
@@ -52,7 +47,7 @@ def drift(memory: Memory, *, now: int, faults_only: bool = False) -> tuple[Findi
                 for one in changed_notes(facts, memory.snapshot)
                 if not (faults_only and one.what in _FOLLOWED)
             )
-            return tuple(_findings(reader, changed, memory.snapshot, now))
+            return tuple(_findings(reader, changed, memory.snapshot))
     except NuggetsError as error:
         if error.where != str(memory.home / DATABASE_FILE):
             raise
@@ -61,21 +56,8 @@ def drift(memory: Memory, *, now: int, faults_only: bool = False) -> tuple[Findi
         return (Finding("unreadable-pipeline", error.where, detail, todo=todo, remedy=error.remedy),)
 
 
-def _findings(
-    reader: Tables, changed: tuple[ChangedNote, ...], snapshot: Snapshot, now: int
-) -> Iterator[Finding]:
+def _findings(reader: Tables, changed: tuple[ChangedNote, ...], snapshot: Snapshot) -> Iterator[Finding]:
     path = str(Path(snapshot.home) / DATABASE_FILE)
-    oldest = reader.outbox.oldest_pending()
-    # What was accepted just now is on its way, and nothing is wrong with that.
-    if oldest is not None and not 0 <= now - oldest < _ON_ITS_WAY_MS:
-        waiting = reader.outbox.counts()["pending"]
-        some = "1 accepted fact is" if waiting == 1 else f"{waiting:,} accepted facts are"
-        yield Finding(
-            "outbox-waiting", path, f"{some} not in the notes yet.", "writes the notes", RepairKind.PIPELINE
-        )
-    for row in reader.outbox.failed_deliveries():
-        detail = f"An accepted fact could not {_DOES[row.op]}: {row.error}."
-        yield Finding("outbox-failed", row.note_id, detail, "tries again", RepairKind.PIPELINE)
     for one in changed:
         yield from _describe(one)
     yield from _unknown_origins(reader, snapshot, path)
@@ -126,34 +108,16 @@ def _remove_origins(draft: Draft, ids: Collection[str]) -> None:
 
 
 def repair_drift(memory: Memory, *, now: int) -> tuple[ChangeSet, ...]:
-    """Brings over what waits or failed, and takes over what a person did to the notes; what was written to the graph.
+    """Takes over what a person did to the notes; what was written to the graph.
 
     Nothing where there is no database. now: epoch ms. Raises what keeps either side from being read or written.
     """
     if not Database.exists(memory.home):
         return ()
-    database = Database.open(memory.home)
-    written: list[ChangeSet] = []
-    try:
-        with database.write() as writer:
-            writer.outbox.retry_failed()
-        while True:
-            done = flush_outbox(database, memory, now=now, asked=True, seconds=_SECONDS)
-            if done.change_set is not None:
-                written.append(done.change_set)
-            if done.problem is not None:
-                raise done.problem
-            if not done.waiting or done.busy:
-                break
-        with partly_done(_WRITTEN) if written else nullcontext():
-            with database.errors():
-                sync_from_notes(database, memory, now=now)
-                unknown = _notes_of_unknown_facts(database.reading, memory.snapshot)
-            if unknown:
-                reason = "removed unknown sources"
-                written.append(
-                    memory.change(reason, lambda draft: _remove_origins(draft, unknown), kind="repair")[1]
-                )
-    finally:
-        database.close()
-    return tuple(written)
+    with closing(Database.open(memory.home)) as database, database.errors():
+        sync_from_notes(database, memory, now=now)
+        unknown = _notes_of_unknown_facts(database.reading, memory.snapshot)
+        if not unknown:
+            return ()
+        reason = "removed unknown sources"
+        return (memory.change(reason, lambda draft: _remove_origins(draft, unknown), kind="repair")[1],)

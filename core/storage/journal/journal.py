@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Unpack
 
@@ -40,6 +40,8 @@ from core.storage.journal.filters import LARGEST, EntryFilters, names_words, whi
 from core.storage.journal.schema import HISTORY
 from core.text.normalise import encodable
 
+# What is written into other tables with an entry, given the connection and the entry's id.
+Beside = Callable[[sqlite3.Connection, str], None]
 _AT_ONCE: Final = 20
 # Entries that are held once they were read: how many, and up to which size.
 _REMEMBERED: Final = 400
@@ -120,14 +122,19 @@ class Journal:
         made_by: Maker,
         stages: Mapping[str, Stage],
         preceding: Iterable[ChangeSet] = (),
+        beside: Beside | None = None,
     ) -> tuple[int, ChangeSet]:
         """Records durably what is about to be written. Returns its number, and the change set under its id here. From
-        here on the change will be in the files. preceding: what another program overwrote and this restores.
+        here on the change will be in the files. preceding: what another program overwrote and this restores. beside:
+        what else is written in the same transaction; what it raises leaves nothing behind.
         """
         with self.transaction(durable=True) as connection:
             for taken_back in preceding:
                 insert_entry(connection, taken_back, OVERWRITTEN, "done")
-            return insert_entry(connection, change_set, made_by, "pending", stages=stages)
+            seq, kept = insert_entry(connection, change_set, made_by, "pending", stages=stages)
+            if beside is not None:
+                beside(connection, kept.id)
+            return seq, kept
 
     def restage(self, seq: int, change_set: ChangeSet, stages: Mapping[str, Stage]) -> None:
         """Gives a pending entry the shape that it will have in the log."""

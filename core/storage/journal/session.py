@@ -31,7 +31,7 @@ from core.storage.journal.baseline import (
 )
 from core.storage.journal.belonging import check_belongs, mark
 from core.storage.journal.codec import TAKEN_IN, Maker, Pending, Stage, by, fact_item, fold_recalls, note_item
-from core.storage.journal.journal import Journal
+from core.storage.journal.journal import Beside, Journal
 from core.storage.journal.schema import BrokenJournalError, unreadable
 from core.storage.merge.deciding import conflict_of
 from core.storage.safety.backups import BACKUPS
@@ -350,14 +350,16 @@ class JournalSession:
         stages: Mapping[str, Stage],
         seq: int | None,
         preceding: Sequence[ChangeSet] = (),
+        beside: Beside | None = None,
     ) -> tuple[int, ChangeSet]:
-        """The commit point: from here on the change set will be in the files, whatever happens.
+        """The commit point: from here on the change set will be in the files, whatever happens. beside: see
+        `Journal.begin`.
 
         Returns the entry's number, and the change set under the id that it has in the journal.
         """
         assert self.journal is not None
         if seq is None:
-            return self.journal.begin(effective, made_by, stages, preceding)
+            return self.journal.begin(effective, made_by, stages, preceding, beside)
         self.journal.restage(seq, effective, stages)
         return seq, effective
 

@@ -75,7 +75,6 @@ for number in range(start, start + 1000):
     print("kept", number, flush=True)
     pipeline.tick()
     if number % 3 == 2:
-        pipeline.flush()
         print("flushed", number, flush=True)
 """
 )
@@ -87,7 +86,7 @@ AT_STEP = (
 import shutil, traceback
 from kits.kill_steps import end_before_step
 from core.pipeline.database.connection import Database
-from core.pipeline.writes import outbox, submit
+from core.pipeline.writes import submit
 from core.pipeline.workers import extract_job, runner
 import core.memory
 
@@ -97,7 +96,6 @@ def work(home):
         pipeline.ingest(text_of(number))
     for _ in range(2):
         pipeline.tick()
-    pipeline.flush()
 
 home, stride = Path(sys.argv[1]), int(sys.argv[2])
 for number in range(0, 10_000, stride):
@@ -149,9 +147,9 @@ def _agree(home: Path) -> Memory:
             "SELECT id FROM raw_memories WHERE id NOT IN (SELECT target FROM jobs WHERE status <> 'dead')"
         )
         assert lost.fetchall() == []
-        done = database.execute("SELECT note_id FROM graph_outbox WHERE status = 'done'").fetchall()
+        done = database.execute("SELECT note_id FROM note_edits WHERE status = 'done'").fetchall()
         assert {note_id for (note_id,) in done} <= memory.snapshot.by_id.keys()
-        half = "SELECT id FROM facts WHERE id NOT IN (SELECT fact_id FROM graph_outbox WHERE op = 'add')"
+        half = "SELECT id FROM facts WHERE id NOT IN (SELECT fact_id FROM note_edits WHERE op = 'add')"
         assert database.execute(half).fetchall() == []
     texts = Counter(note.content for note in memory.snapshot.notes)
     assert [text for text, count in texts.items() if count > 1] == []
@@ -163,7 +161,6 @@ def _drain(home: Path, hours: float) -> None:
     with pipeline:
         while pipeline.tick().did_something:
             pass
-        pipeline.flush()
         assert {job.status for job in pipeline.jobs() if job.type == "extract"} <= {"completed"}
 
 
@@ -202,10 +199,10 @@ def test_a_pipeline_killed_at_random_moments_keeps_every_text_and_makes_each_not
     assert _expected(kept) <= there
     with sqlite3.connect(home / "nuggets.db") as database:
         texts = {row[0] for row in database.execute("SELECT content FROM raw_memories")}
-        assert database.execute("SELECT count(*) FROM graph_outbox WHERE status <> 'done'").fetchone() == (0,)
-        assert database.execute("SELECT count(*) FROM graph_outbox").fetchone() == (len(texts),)
+        assert database.execute("SELECT count(*) FROM note_edits WHERE status <> 'done'").fetchone() == (0,)
+        assert database.execute("SELECT count(*) FROM note_edits").fetchone() == (len(texts),)
     assert len(notes_of(home)) == OLD_NOTES + len(texts)
-    assert drift(memory, now=0) == ()
+    assert drift(memory) == ()
 
 
 @pytest.mark.timeout(120 + 20 * KILLS)
@@ -225,7 +222,7 @@ def test_a_pipeline_killed_before_any_step_is_finished_by_the_next_one(home: Pat
             continue
         _drain(copy, 24)
         memory = _agree(copy)
-        assert drift(memory, now=0) == ()
+        assert drift(memory) == ()
         with sqlite3.connect(copy / "nuggets.db") as database:
             count = database.execute("SELECT count(*) FROM raw_memories").fetchone()[0]
         assert {note.content for note in memory.snapshot.notes} >= _expected(range(count))

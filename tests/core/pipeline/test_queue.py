@@ -257,14 +257,14 @@ def test_what_is_frozen_says_that_texts_are_kept_and_what_a_person_can_decide_me
     assert said.endswith("; 2 texts are waiting; 3 proposals wait for your decision")
 
 
-@pytest.mark.parametrize("given", [{"waiting": 1}, {"running": 1}, {"outbox": 1}])
+@pytest.mark.parametrize("given", [{"waiting": 1}, {"running": 1}])
 def test_work_that_something_comes_of_is_working(given: dict[str, int]) -> None:
     assert state(**given, since=NOW - 2 * STUCK_AFTER_MS, progress=NOW - 1_000) is PipelineState.WORKING
 
 
 def test_work_is_counted_in_words() -> None:
-    words = why(waiting=1_200, running=1, outbox=2, since=NOW)
-    assert words == "1 job running, 1,200 jobs waiting, 2 notes to write"
+    words = why(waiting=1_200, running=1, since=NOW)
+    assert words == "1 job running, 1,200 jobs waiting"
 
 
 def test_proposals_wait_for_a_person() -> None:
@@ -279,7 +279,7 @@ def test_proposals_wait_for_a_person_also_without_a_model() -> None:
     assert "1 job is waiting" in why(provider=off, proposals_open=2, waiting=1)
 
 
-@pytest.mark.parametrize("given", [{"waiting": 1}, {"running": 1}, {"outbox": 1}])
+@pytest.mark.parametrize("given", [{"waiting": 1}, {"running": 1}])
 def test_work_that_nothing_comes_of_turns_red_after_five_minutes(given: dict[str, int]) -> None:
     assert state(**given, since=NOW - STUCK_AFTER_MS) is PipelineState.WORKING
     assert state(**given, since=NOW - STUCK_AFTER_MS - 1) is PipelineState.STUCK
@@ -298,7 +298,6 @@ def test_red_names_what_keeps_it() -> None:
     assert "connection refused" in why(waiting=1, since=since, provider=away)
     assert "ollama serve" in why(waiting=1, since=since, provider=away)
     assert "nuggets daemon" in why(waiting=1, since=since)
-    assert "nuggets verify" in why(outbox=1, since=since)
 
 
 def test_a_dead_job_is_red_until_something_is_written_and_never_hidden() -> None:
@@ -333,7 +332,6 @@ moments = st.none() | st.integers(min_value=0, max_value=2 * NOW)
         held=counts,
         running=counts,
         dead=counts,
-        outbox=counts,
         proposals_open=counts,
         read=counts,
         facts=counts,
@@ -350,7 +348,7 @@ def test_every_standing_has_a_light_and_one_line_of_words_and_dead_jobs_are_name
     assert words
     assert "\n" not in words
     assert not inputs.dead or "failed" in words
-    assert shown is not PipelineState.IDLE or not (inputs.waiting or inputs.outbox or inputs.running)
+    assert shown is not PipelineState.IDLE or not (inputs.waiting or inputs.running)
 
 
 def test_dead_jobs_are_told_whatever_a_model_said_last() -> None:

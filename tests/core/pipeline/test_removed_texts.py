@@ -49,12 +49,12 @@ def test_its_notes_are_hidden_and_shown_again_each_as_one_change(pipeline: Pipel
     assert len(done.notes) == 2
     assert note_texts(pipeline) == ["Kafka carries the events."]
     assert pipeline.raw(raw_id).content == f"{FIRST} {SECOND}"
-    assert drift(pipeline.memory, now=0) == ()
+    assert drift(pipeline.memory) == ()
     pipeline.restore_text(raw_id)
     assert note_texts(pipeline) == [FIRST, SECOND, "Kafka carries the events."]
     assert [row.event for row in pipeline.history(raw_id)][-2:] == ["text_removed", "text_restored"]
     assert tombstone(pipeline, other) is None
-    assert drift(pipeline.memory, now=0) == ()
+    assert drift(pipeline.memory) == ()
 
 
 def test_what_a_removal_is_said_to_do_is_what_it_does_and_saying_it_changes_nothing(
@@ -104,7 +104,7 @@ def test_a_note_that_was_shown_again_behind_its_back_keeps_the_text(pipeline: Pi
     assert (rehearsal.restored, done.restored) == (1, 1)
     assert pipeline.raw(raw_id).content == FIRST
     assert tombstone(pipeline, raw_id) is None
-    assert drift(pipeline.memory, now=0) == ()
+    assert drift(pipeline.memory) == ()
 
 
 def test_deleted_it_leaves_its_notes_hidden_with_every_word_and_says_when(
@@ -125,7 +125,7 @@ def test_deleted_it_leaves_its_notes_hidden_with_every_word_and_says_when(
     assert (trail.raw.content, trail.tombstone.gone) == ("", clock.ms)
     with pytest.raises(ConflictError, match="retention deleted it on 2026-12-23"):
         pipeline.restore_text(raw_id)
-    assert drift(pipeline.memory, now=0) == ()
+    assert drift(pipeline.memory) == ()
     assert pipeline.memory.snapshot.problems == ()
 
 
@@ -151,7 +151,7 @@ def test_submitted_again_a_removed_text_is_read_anew(pipeline: Pipeline) -> None
     assert (back.notes, back.change_set, len(back.left)) == ((), None, 1)
     assert note_texts(pipeline) == [FIRST]
     assert pipeline.raw(raw_id).duplicate_of == again.raw_id
-    assert drift(pipeline.memory, now=0) == ()
+    assert drift(pipeline.memory) == ()
     # Removed and said once more, it is learned once more.
     pipeline.remove_text(again.raw_id)
     assert note_texts(pipeline) == []
@@ -168,7 +168,7 @@ def test_a_text_that_is_back_shows_what_nobody_has_said_again_and_nothing_twice(
     assert sorted(note_texts(pipeline)) == [FIRST, "Kafka carries the events.", SECOND]
     # It holds something of its own.
     assert pipeline.raw(raw_id).duplicate_of == ""
-    assert drift(pipeline.memory, now=0) == ()
+    assert drift(pipeline.memory) == ()
 
 
 def test_a_note_that_a_person_wrote_meanwhile_stands_alone_too(pipeline: Pipeline) -> None:
@@ -179,7 +179,7 @@ def test_a_note_that_a_person_wrote_meanwhile_stands_alone_too(pipeline: Pipelin
     pipeline.memory.change("typed", lambda draft: create_note(draft, "memory", "Billing", FIRST))
     assert len(pipeline.restore_text(raw_id).left) == 1
     assert note_texts(pipeline) == [FIRST]
-    assert drift(pipeline.memory, now=0) == ()
+    assert drift(pipeline.memory) == ()
 
 
 def test_what_was_said_again_and_hidden_by_a_person_does_not_keep_a_text_from_coming_back(

@@ -175,7 +175,7 @@ texts = st.builds(
     protected=st.sampled_from([False] * 4 + [True]),
     fact=st.sampled_from(["", "", "retracted", "denied", "active"]),
     proposal=st.sampled_from(["", "", "applied", "rejected", "skipped", "proposed", "review", "blocked"]),
-    outbox=st.sampled_from(["", "", "done", "conflict", "pending", "failed"]),
+    edited=st.sampled_from(["", "", "done", "conflict"]),
     job=st.sampled_from(["", "", "completed", "pending", "leased", "held"]),
     aimed=st.sampled_from([False] * 4 + [True]),
     again=st.sampled_from([False] * 4 + [True]),
@@ -196,9 +196,8 @@ def _goes(text: Text) -> bool:
     """Whether nothing needs a text any more that was removed long ago."""
     waits = text.status in ("queued", "held") or text.job in ("pending", "leased", "held")
     open_one = text.proposal in ("proposed", "review", "blocked")
-    undelivered = text.outbox in ("pending", "failed")
     stands = text.fact == "active" or (bool(text.fact) and (text.shown or text.pinned or text.aimed))
-    needed = waits or open_one or undelivered or stands or text.protected or text.again
+    needed = waits or open_one or stands or text.protected or text.again
     return text.removed is not None and text.removed > 30 and not needed
 
 
@@ -238,7 +237,7 @@ def _holds_what_is_needed(
     # What waits, what is still to be written and what was learned is there to the last column.
     for table, column, kept in (
         ("proposals", "status", ("proposed", "review", "blocked", "rejected")),
-        ("graph_outbox", "status", ("pending", "failed", "done", "conflict")),
+        ("note_edits", "status", ("done", "conflict")),
         ("facts", "id", None),
         ("jobs", "status", ("held", "pending", "leased")),
     ):
@@ -718,7 +717,7 @@ def test_a_sweep_that_is_killed_before_any_transaction_loses_nothing_and_is_fini
 ) -> None:
     home = tmp_path / "home"
     store = [
-        Text(number, removed=40 if number % 2 else None, fact="denied", outbox="done",
+        Text(number, removed=40 if number % 2 else None, fact="denied", edited="done",
              names=frozenset({f"Name{number % 5}", "Kafka"}))
         for number in range(30)
     ]  # fmt: skip

@@ -123,7 +123,7 @@ def test_counts_are_those_of_the_tables(pipeline: Pipeline) -> None:
     )
     drain(pipeline)
     after = pipeline.status()
-    assert (after.raw, after.facts, after.outbox_pending, after.light) == (2, 1, 0, PipelineState.IDLE)
+    assert (after.raw, after.facts, after.light) == (2, 1, PipelineState.IDLE)
     assert after.last_written_at is not None
     assert after.entities == len(pipeline.entities())
 
@@ -167,7 +167,7 @@ def test_a_broken_database_is_set_aside_and_the_app_goes_on(tmp_path: Path) -> N
 
 def test_a_table_that_is_gone_is_an_error_of_ours_not_of_the_library(pipeline: Pipeline) -> None:
     with pipeline.database.write() as writer:
-        writer.connection.execute("DROP TABLE graph_outbox")
+        writer.connection.execute("DROP TABLE note_edits")
     for asked in (pipeline.status, pipeline.tick):
         with pytest.raises(NuggetsError, match=r"nuggets\.db"):
             asked()

@@ -5,54 +5,48 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from kits.memory_files import note_object, notes_of, write_graph
-from kits.outbox_kit import learned, status_of
+from kits.memory_files import note_object, write_graph
+from kits.writes_kit import Writes
 
-from core.pipeline.database.connection import Database
+TEXT = "Deploys run on Friday."
 
 
 @pytest.fixture
-def database(nuggets: Any) -> Any:
+def learned(nuggets: Any) -> tuple[str, Any]:
+    """The id of a note that came of a text, and what tells the status of its fact."""
     write_graph(nuggets.home, [note_object(1)])
-    opened = Database.open(nuggets.home)
-    yield opened
-    opened.close()
+    with Writes(nuggets.home) as writes:
+        (note,) = writes.known(TEXT)
+
+    def status() -> str:
+        with Writes(nuggets.home) as writes:
+            fact = writes.database.reading.facts.of_note(note)
+            assert fact is not None
+            return fact.status
+
+    return note, status
 
 
 @pytest.mark.slow
-def test_what_was_accepted_and_never_came_over_is_found_and_brought_over(
-    nuggets: Any, database: Database
+def test_a_fact_whose_note_was_deleted_is_found_and_taken_back(
+    nuggets: Any, learned: tuple[str, Any]
 ) -> None:
-    added = learned(database, "Deploys run on Friday.")
+    note, status = learned
+    nuggets.ok("note", "delete", note, "--yes")
     [finding] = nuggets.json("verify", code=1)["findings"]
-    assert (finding["kind"], finding["repair"]) == ("outbox-waiting", "writes the notes")
-    document = nuggets.json("verify", "--repair")
-    assert (document["ok"], document["repaired"]) == (True, 1)
-    assert notes_of(nuggets.home)[added.note]["content"] == "Deploys run on Friday."
-    nuggets.ok("undo", document["changeSet"]["id"])
-    assert added.note not in notes_of(nuggets.home)
-
-
-@pytest.mark.slow
-def test_a_fact_whose_note_was_deleted_is_found_and_taken_back(nuggets: Any, database: Database) -> None:
-    added = learned(database, "Deploys run on Friday.")
-    nuggets.json("verify", "--repair")
-    nuggets.ok("note", "delete", added.note, "--yes")
-    [finding] = nuggets.json("verify", code=1)["findings"]
-    assert (finding["kind"], finding["where"]) == ("fact-gone", added.note)
+    assert (finding["kind"], finding["where"]) == ("fact-gone", note)
     assert "Repaired 1 finding." in nuggets.ok("verify", "--repair", "--yes")
-    assert status_of(database, added.fact) == "retracted"
+    assert status() == "retracted"
     assert nuggets.json("verify") == {"ok": True, "findings": []}
 
 
 @pytest.mark.slow
 def test_a_note_that_was_hidden_or_shown_by_hand_is_no_fault_and_the_pipeline_follows(
-    nuggets: Any, database: Database
+    nuggets: Any, learned: tuple[str, Any]
 ) -> None:
-    added = learned(database, "Deploys run on Friday.")
-    nuggets.json("verify", "--repair")
-    for done, status in (("hide", "retracted"), ("unhide", "active")):
-        nuggets.ok("note", done, added.note)
+    note, status = learned
+    for done, wanted in (("hide", "retracted"), ("unhide", "active")):
+        nuggets.ok("note", done, note)
         assert nuggets.json("verify") == {"ok": True, "findings": []}
         nuggets("daemon", "--once")
-        assert status_of(database, added.fact) == status
+        assert status() == wanted

@@ -55,7 +55,7 @@ def test_status_tells_the_light_counts_and_the_model(nuggets: Any, worked: Worke
     told = nuggets.json("pipeline", "status")
     assert (told["light"], told["mode"], told["raw"], told["facts"]) == ("idle", "controlled-write", 1, 1)
     assert told["jobs"] == {"completed": 1}
-    assert (told["paused"], told["running"], told["outboxPending"]) == (False, None, 0)
+    assert (told["paused"], told["running"]) == (False, None)
     assert told["provider"]["budget"] == 2_000
     assert len(told["warnings"]) == 1
     lines = nuggets.ok("pipeline")

@@ -98,7 +98,7 @@ def test_a_database_damaged_in_its_midst_says_what_to_do_and_verify_finds_it(tmp
         pytest.raises(BrokenFileError, match="the file is unchanged"),
     ):
         pipeline.entities()
-    (finding,) = drift(Memory.open(tmp_path), now=0)
+    (finding,) = drift(Memory.open(tmp_path))
     assert (finding.kind, finding.where) == ("unreadable-pipeline", str(path))
 
 
@@ -128,5 +128,5 @@ def test_where_nothing_may_be_written_the_pipeline_is_looked_at_and_no_file_is_m
         with pytest.raises(ReadOnlyError):
             pipeline.ingest("Not this one.")
     with contextlib.closing(Memory.open(home, reconcile=False)) as memory:
-        assert drift(memory, now=0) == ()
+        assert drift(memory) == ()
     assert {path: path.read_bytes() for path in home.rglob("*") if path.is_file()} == before

@@ -1,4 +1,4 @@
-"""Extraction from a text to facts, proposals, outbox and audit: what is written, what is not, what is told of it."""
+"""Extraction from a text to facts, proposals, notes and audit: what is written, what is not, what is told."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_vectors_of_writes(vector: dict[str, Any], writes: Writes) -> None:
     given_, expected = vector["input"], vector["expected"]
     if "created_row_fields" in given_:
         writes.learn(TEXT, found(TEA))
-        none, created = writes.history(writes.proposal().raw_id)
+        none, created, _ = writes.history(writes.proposal().raw_id)
         assert (none.event, created.event) == ("none", expected["history_event"])
         assert (created.changed_by, created.reason) == (expected["who"], expected["why"])
         assert none.metadata["extractionModel"] == created.model == "scripted"
@@ -57,9 +57,9 @@ def test_vectors_of_writes(vector: dict[str, Any], writes: Writes) -> None:
     action = given_["action"]
     if action == "none":
         writes.known(TEA)
-        before = writes.rows("facts"), writes.rows("graph_outbox")
+        before = writes.rows("facts"), writes.rows("note_edits")
         done = writes.learn(TEXT, found(COFFEE), decision("none"))
-        assert (writes.rows("facts"), writes.rows("graph_outbox")) == before
+        assert (writes.rows("facts"), writes.rows("note_edits")) == before
         assert writes.proposal().status == "none"
         assert (done.written, writes.history(writes.proposal().id)[0].event) == (0, "none")
         return
@@ -76,7 +76,7 @@ def test_vectors_of_writes(vector: dict[str, Any], writes: Writes) -> None:
     if "mutationsFrozen" in given_:
         writes.configuration = FROZEN
         writes.learn(TEXT, found(TEA))
-        assert writes.rows("facts") == writes.rows("graph_outbox") == 0
+        assert writes.rows("facts") == writes.rows("note_edits") == 0
         (row,) = writes.history(writes.proposal().id)
         assert (row.event, row.changed_by) == ("none", expected["changed_by"])
         return
@@ -85,10 +85,8 @@ def test_vectors_of_writes(vector: dict[str, Any], writes: Writes) -> None:
         writes.configuration = FULL
         writes.learn("The tea is off", found("Anna no longer likes green tea"), decision("delete", "C1"))
         writes.accept(writes.proposal().id)
-        writes.flush()
         assert writes.notes() == []
         done = writes.learn(f"Back again: {TEA}.", found(TEA))
-        writes.flush()
         assert (done.written, writes.notes()) == (1, [TEA])
         assert writes.proposal().note_id != note_id
         return
@@ -104,7 +102,7 @@ def test_vectors_of_writes(vector: dict[str, Any], writes: Writes) -> None:
             writer.connection.execute(
                 "UPDATE facts SET content_hash = ? WHERE id = ?", (normalise(COFFEE).content_hash, there.id)
             )
-        extract_job.commit(writes.database, plan, lease.token, writes.now)
+        writes.commit(plan, lease)
         (row,) = writes.history(writes.proposal().id)
         assert (writes.proposal().status, row.metadata["dedupedExistingId"]) == ("deduped", note_id)
         return
@@ -140,7 +138,6 @@ def _extracted(writes: Writes, content: str, confidence: float) -> list[Any]:
 def test_a_fact_becomes_a_note_with_a_trail_to_its_sentence(writes: Writes) -> None:
     text = "We met on Monday. Anna likes green tea, says Ben. Nothing else."
     done = writes.learn(text, found(TEA, entities=[_triple("Anna", "likes", "green tea")]), project="kitchen")
-    writes.flush()
     (note,) = writes.memory.snapshot.notes
     (stored,) = writes.proposals()
     assert (note.content, note.nugget_name, note.source) == (TEA, "kitchen", "inferred")
@@ -191,7 +188,7 @@ def test_in_shadow_nothing_is_written_but_proposals_and_the_audit(tmp_path: Path
         tea = found(TEA, fact("The deploy of checkout runs", 0.1), entities=[_triple("A1", "is", "B1")])
         done = writes.learn(TEXT.lower(), tea)
         assert (done.written, done.open, done.result["mode"]) == (0, 2, "shadow")
-        assert writes.rows("facts") == writes.rows("graph_outbox") == 0
+        assert writes.rows("facts") == writes.rows("note_edits") == 0
         assert (writes.rows("entities"), writes.rows("relations")) == linked
         assert {(one.status, one.reason) for one in writes.proposals()} == {("proposed", "shadow")}
         assert [row.changed_by for row in writes.history("raw-0000000000000001")] == ["pipeline-shadow"] * 2
@@ -206,8 +203,8 @@ def test_a_lost_lease_discards_everything(writes: Writes) -> None:
     plan = writes.think(lease, ScriptedModel([found(TEA)]))
     with writes.database.write() as writer:
         writer.jobs.give_back(lease.job.id, lease.token, now=writes.now)
-    assert extract_job.commit(writes.database, plan, lease.token, writes.now) is None
-    for table in ("proposals", "facts", "history", "graph_outbox", "found_relations"):
+    assert writes.commit(plan, lease) is None
+    for table in ("proposals", "facts", "history", "note_edits", "found_relations"):
         assert writes.rows(table) == 0
     assert writes.extract(ScriptedModel([found(TEA)])).written == 1
 
@@ -220,7 +217,7 @@ def test_a_crash_while_writing_leaves_the_job_and_nothing_else(
     with monkeypatch.context() as patched:
         patched.setattr(jobs.Jobs, "complete", lambda *_, **__: 1 / 0)
         with pytest.raises(ZeroDivisionError):
-            extract_job.commit(writes.database, plan, lease.token, writes.now)
+            writes.commit(plan, lease)
     assert writes.rows("facts") == writes.rows("proposals") == writes.rows("history") == 0
     assert writes.database.reading.jobs.holds(lease.job.id, lease.token)
 
@@ -306,10 +303,9 @@ def test_whatever_a_model_says_each_fact_has_one_proposal_and_one_reason(
             assert done.written == sum(one.status == "applied" for one in stored)
             assert done.open == sum(one.open for one in stored)
         written = writes.rows("facts")
-        assert writes.rows("graph_outbox") == written
+        assert writes.rows("note_edits") == written
         writes.accept(*(one.id for one in writes.proposals(all=False)))
         assert not writes.proposals(all=False)
-        writes.flush()
         seen = [normalise(text).content_hash for text in writes.notes()]
         assert len(seen) == len(set(seen))
 
@@ -378,7 +374,6 @@ def test_what_no_sentence_bears_out_waits_for_a_person_and_is_written_when_they_
     proposal = writes.proposal()
     assert (proposal.status, proposal.reason, proposal.review_needed) == ("review", reason, True)
     writes.accept(proposal.id)
-    writes.flush()
     assert writes.notes() == [said]
 
 
@@ -396,7 +391,7 @@ def test_facts_that_could_not_be_asked_about_bring_the_job_back_and_wait_for_a_p
     last = writes.database.reading.jobs.job(lease.job.id)
     assert last
     plan = writes.think(jobs.Lease(last, lease.token), ScriptedModel([*script]))
-    done = extract_job.commit(writes.database, plan, lease.token, writes.now)
+    done = writes.commit(plan, lease)
     assert done
     assert (done.written, done.open) == (1, 1)
     (waiting,) = writes.proposals(all=False)
@@ -424,7 +419,6 @@ def test_a_fact_whose_decision_cannot_be_used_waits_for_a_person_and_says_why(
     assert why in proposal.told
     assert why in done.result["warnings"][0]
     writes.accept(proposal.id)
-    writes.flush()
     assert TEA in writes.notes()
 
 

@@ -11,7 +11,6 @@ from kits.scripted_model import ScriptedModel
 from kits.writes_kit import CONTROLLED, SHADOW, Writes, decision, found
 
 from core.graph.edits import hide_note
-from core.pipeline.workers import extract_job
 
 TEA = "Anna likes green tea"
 COFFEE = "Anna likes green coffee"
@@ -22,17 +21,6 @@ TEXT = "Anna likes green tea and coffee; the deploy of checkout runs on Fridays.
 def writes(tmp_path: Path) -> Iterator[Writes]:
     with Writes(tmp_path) as made:
         yield made
-
-
-def test_facts_on_their_way_to_the_graph_are_candidates_too(writes: Writes) -> None:
-    writes.learn(TEXT, found(TEA))
-    assert writes.notes() == []
-    writes.learn("Somebody asked again", found("anna LIKES green tea!", COFFEE), decision("none", "C1"))
-    assert [(one.status, one.target_content) for one in writes.proposals()][:2] == [
-        ("deduped", TEA),
-        ("none", TEA),
-    ]
-    assert writes.rows("facts") == 1
 
 
 def test_what_a_person_took_back_is_not_learned_again_in_other_words(writes: Writes) -> None:
@@ -49,7 +37,6 @@ def test_what_a_person_took_back_is_not_learned_again_in_other_words(writes: Wri
 def test_the_same_fact_of_two_nuggets_is_two_facts(writes: Writes) -> None:
     for nugget in ("one", "two"):
         assert writes.learn(TEXT, found(TEA), nugget=nugget).written == 1
-    writes.flush()
     assert writes.notes() == [TEA, TEA]
 
 
@@ -70,7 +57,6 @@ def test_text_that_looks_like_a_query_is_searched_as_words(writes: Writes) -> No
     writes.learn(said, found(said))
     # An order waits for a person.
     writes.accept(writes.proposal().id)
-    writes.flush()
     writes.learn("Tools of today", found(said.lower() + "!"))
     assert writes.proposal().status == "deduped"
 
@@ -80,8 +66,8 @@ def test_two_workers_that_found_nearly_the_same_at_the_same_time_write_it_once(w
     for text, said in ((TEXT, TEA), (f"{TEXT} Again", "anna, likes - green tea")):
         writes.submit(text)
         lease = writes.lease()
-        plans.append((writes.think(lease, ScriptedModel([found(said)])), lease.token))
-    done = [extract_job.commit(writes.database, plan, token, writes.now) for plan, token in plans]
+        plans.append((writes.think(lease, ScriptedModel([found(said)])), lease))
+    done = [writes.commit(plan, lease) for plan, lease in plans]
     assert [one.written for one in done if one] == [1, 0]
     assert [one.status for one in writes.proposals()] == ["applied", "deduped"]
     assert writes.rows("facts") == 1
@@ -110,9 +96,6 @@ def test_200_facts_five_times_in_other_case_spacing_and_punctuation_leave_200_no
             model = ScriptedModel(by_prompt=_always_adds(batch))
             writes.submit(f"Told for the {number}. time: " + " ".join(batch))
             writes.extract(model)
-        if number != 1:
-            writes.flush()
-    writes.flush()
     assert len(writes.notes()) == len(set(writes.notes())) == writes.rows("facts") == 200
 
 

@@ -43,7 +43,6 @@ def test_a_proposal_of_shadow_mode_is_applied_later_as_controlled_write_had_done
     for text in (TEA, DEPLOY):
         done = shadow.accept(_proposed(shadow, text), by="person:vera")
         assert (len(done.written), done.deduped, done.skipped) == (1, (), ())
-    shadow.flush()
     assert shadow.notes() == [TEA, DEPLOY]
     tea, deploy = shadow.memory.snapshot.notes
     # What a person accepted is held for as sure as the model was of it.
@@ -112,7 +111,6 @@ def test_the_same_fact_of_two_proposals_is_written_once(tmp_path: Path) -> None:
         with writes.database.write() as writer:
             writer.proposals.set_status(second, "proposed", ProposalReason.SHADOW)
         done = writes.accept(first, second)
-        writes.flush()
         assert (len(done.written), len(done.deduped), len(writes.notes())) == (1, 1, 1)
         (repeated,) = [one for one in writes.proposals() if one.id == done.deduped[0]]
         assert (repeated.status, repeated.target_note) == ("deduped", writes.memory.snapshot.notes[0].id)
@@ -136,7 +134,6 @@ def test_what_is_settled_or_unknown_is_skipped_and_told(shadow: Writes) -> None:
     (refused,) = [one for one in shadow.proposals() if one.id == deploy]
     assert (refused.status, refused.reason) == ("rejected", ProposalReason.REFUSED)
     assert [row.event for row in shadow.history(deploy)] == ["none", "refused"]
-    shadow.flush()
     assert shadow.notes() == [TEA]
 
 
@@ -150,7 +147,6 @@ def test_an_ungrounded_fact_waits_and_is_written_when_a_person_says_so(full: Wri
         None,
     )
     full.accept(waiting.id)
-    full.flush()
     assert full.notes() == ["Zebras graze there"]
 
 
@@ -163,7 +159,6 @@ def test_an_accepted_update_hides_the_old_note_and_its_words_take_its_place(full
     waiting = full.proposal()
     assert (waiting.status, waiting.target_note, waiting.target_content) == ("review", note_id, TEA)
     full.accept(waiting.id)
-    full.flush()
     assert full.notes() == [COFFEE]
     old, new = full.memory.snapshot.by_id[note_id], full.memory.snapshot.by_id[full.proposal().note_id]
     assert (old.hidden, old.content, new.title) == (True, TEA, COFFEE)
@@ -187,7 +182,6 @@ def test_an_accepted_update_of_a_note_of_a_persons_own_hides_it_and_leaves_its_w
     full.memory.change("mine", lambda draft: edit_note(draft, note_id, add_tags=("drinks",)))
     full.learn(TEXT, found(COFFEE), decision("update", "C1"))
     full.accept(full.proposal().id)
-    full.flush()
     assert full.notes() == [COFFEE]
     assert full.memory.snapshot.by_id[note_id].content == TEA
     assert "drinks" in full.memory.snapshot.by_id[full.proposal().note_id].tags
@@ -200,7 +194,6 @@ def test_an_accepted_deletion_hides_and_never_removes(full: Writes) -> None:
     assert waiting.reason == ProposalReason.CONTRADICTION
     assert waiting.contradiction.startswith("negation")
     full.accept(waiting.id)
-    full.flush()
     note = full.memory.snapshot.by_id[note_id]
     assert (note.hidden, note.content, full.notes()) == (True, TEA, [])
     there = full.database.reading.facts.of_note(note_id)
@@ -218,12 +211,10 @@ def test_a_persons_edit_of_the_note_goes_before_a_proposal_which_waits_on(full: 
     assert done.skipped == (
         (full.proposal().id, "the note has changed since this was proposed; look at both again"),
     )
-    full.flush()
     assert full.notes() == ["Anna likes black tea"]
     # It is held against what the note says by now, and can be accepted so.
     assert (full.proposal().open, full.proposal().target_content) == (True, "Anna likes black tea")
     assert len(full.accept(full.proposal().id).written) == 1
-    full.flush()
     assert full.notes() == ([COFFEE] if action == "update" else [])
 
 
@@ -232,7 +223,6 @@ def test_what_is_said_of_a_note_that_is_hidden_by_now_stands_without_it(full: Wr
     full.learn(TEXT, found(COFFEE), decision("update", "C1"))
     full.memory.change("hidden", lambda draft: hide_note(draft, note_id))
     assert len(full.accept(full.proposal().id).written) == 1
-    full.flush()
     assert (full.notes(), full.memory.snapshot.by_id[note_id].hidden) == ([COFFEE], True)
     assert full.memory.snapshot.by_id[full.proposal().note_id].title == COFFEE
 
@@ -252,7 +242,6 @@ def test_an_update_of_a_fact_whose_note_is_still_to_come_is_carried_out_after_it
     full.learn(TEXT, found(TEA))
     full.learn(f"{TEXT} Again", found(COFFEE), decision("update", "C1"))
     assert len(full.accept(full.proposal().id).written) == 1
-    full.flush()
     assert full.notes() == [COFFEE]
 
 
@@ -264,7 +253,6 @@ def test_a_later_fact_of_the_same_text_stands_for_the_earlier_one_that_it_correc
     (earlier,) = [one for one in shadow.proposals() if one.content == TEA]
     assert (earlier.status, earlier.reason) == ("skipped", ProposalReason.REPLACED)
     assert shadow.accept(waiting.id).written == (waiting.id,)
-    shadow.flush()
     assert shadow.notes() == [better]
 
 
@@ -284,7 +272,6 @@ def test_of_an_earlier_fact_and_its_update_that_a_former_version_kept_both_the_u
     assert shadow.database.reading.proposals.above(0.0) == ()
     ids = (first, update) if together else (update,)
     assert shadow.accept(*ids).written == (update,)
-    shadow.flush()
     assert shadow.notes() == [better]
 
 

@@ -61,7 +61,6 @@ def test_a_person_s_wording_counts_not_the_fact_s(writes: Writes) -> None:
 def test_a_fact_that_waits_for_its_note_is_found_once(writes: Writes) -> None:
     writes.learn(TEXT, found(TEA))
     (waiting,) = candidates(writes, "Green tea is what Anna likes")
-    writes.flush()
     (written,) = candidates(writes, "Green tea is what Anna likes")
     assert (waiting.id, waiting.content) == (written.id, written.content)
 

@@ -15,7 +15,7 @@ from core.errors import InvalidInputError
 from core.model.draft import Draft
 from core.model.note import TYPES, Note
 from core.model.snapshot import Snapshot
-from core.pipeline.database.outbox import OutboxRow
+from core.pipeline.database.note_edits import NoteEdit
 from core.pipeline.intake.normalisation import normalise
 from core.pipeline.writes.note_of import note_id_of, note_ids, note_of, title_of
 
@@ -26,16 +26,16 @@ def _draft(*notes: Note) -> Draft:
     return Draft(Snapshot(notes=notes), now=datetime(2026, 11, 20, tzinfo=UTC), ids=lambda: "0" * 8)
 
 
-def _row(content: str = "The user prefers dark mode.", **payload: Any) -> OutboxRow:
+def _row(content: str = "The user prefers dark mode.", **payload: Any) -> NoteEdit:
     whole = {"nugget": "memory", "content": content, "type": "fact", "confidence": 0.9, "raw_id": "raw-1"}
     whole |= {"model": "qwen3:4b"} | payload
-    return OutboxRow(
-        id=1, op="add", proposal_id="p", fact_id="fact-1", note_id="note-memory-aaaaaaaa", payload=whole, attempts=0,
+    return NoteEdit(
+        id=1, op="add", proposal_id="p", fact_id="fact-1", note_id="note-memory-aaaaaaaa", payload=whole,
         created_at=1_790_000_000_000,
     )  # fmt: skip
 
 
-def _note(row: OutboxRow, draft: Draft | None = None) -> Note:
+def _note(row: NoteEdit, draft: Draft | None = None) -> Note:
     return note_of(draft or _draft(), row, row.note_id)
 
 

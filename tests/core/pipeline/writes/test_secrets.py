@@ -20,13 +20,12 @@ from kits.scripted_model import Line, ScriptedModel
 from kits.service_kit import Clock, chunks_of, configure, drain, note_texts, open_pipeline
 from kits.writes_kit import fact, found
 
-from core.errors import LockTimeoutError, StorageError
+from core.errors import StorageError
 from core.graph.edits import create_note
 from core.memory import Memory
 from core.model.secrets import Holder
 from core.pipeline.database import masking as rows
 from core.pipeline.database.connection import Database
-from core.pipeline.database.outbox_lock import outbox_lock
 from core.pipeline.intake.normalisation import normalise
 from core.pipeline.intake.redaction import redact
 from core.pipeline.service import Pipeline
@@ -83,9 +82,7 @@ def put_everywhere(pipeline: Pipeline, raw_id: str, text: str = TEXT) -> None:
             "UPDATE proposals SET content = ?1, target_content = ?1, told = ?1 WHERE raw_id = ?2",
             (text, raw_id),
         )
-        writer.connection.execute(
-            "UPDATE graph_outbox SET payload = ?, error = ?", (json.dumps({"content": text}), text)
-        )
+        writer.connection.execute("UPDATE note_edits SET payload = ?", (json.dumps({"content": text}),))
         writer.connection.execute(
             "UPDATE jobs SET result = ?, error = ?", (json.dumps({"warnings": [text]}), text)
         )
@@ -167,7 +164,7 @@ def test_masked_it_stands_in_no_row_and_no_byte(pipeline: Pipeline) -> None:
         "proposals",
         "facts",
         "history",
-        "graph_outbox",
+        "note_edits",
         "transcripts",
         "attributes",
         "entities",
@@ -295,7 +292,7 @@ def test_the_same_value_is_masked_in_notes_log_and_database_at_once(pipeline: Pi
     assert done.kind == "mask"
     assert not done.empty
     assert_gone(pipeline.home, VALUE)
-    assert not drift(pipeline.memory, now=NOW + 1)
+    assert not drift(pipeline.memory)
 
 
 def test_one_text_is_masked_and_others_stay(pipeline: Pipeline) -> None:
@@ -416,7 +413,7 @@ def test_killed_at_any_step_it_is_finished_the_next_time(tmp_path: Path, call: i
             masked(pipeline)
         assert not secrets.secrets(pipeline.memory)
         assert_gone(home, VALUE)
-        assert not drift(pipeline.memory, now=NOW + 1)
+        assert not drift(pipeline.memory)
 
 
 @pytest.mark.slow
@@ -493,16 +490,6 @@ def test_a_proposal_that_alone_holds_one_is_told_of(pipeline: Pipeline) -> None:
     assert held.id.startswith("proposal-")
     masked(pipeline)
     assert_gone(pipeline.home, VALUE)
-
-
-@pytest.mark.slow
-def test_masking_waits_for_whoever_writes_notes(pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:
-    pipeline.ingest(TEXT)
-    monkeypatch.setattr(secrets, "_SECONDS", 0.05)
-    plan = secrets.masking(pipeline.memory)
-    with outbox_lock(pipeline.home, 1), pytest.raises(LockTimeoutError, match="writing notes"):
-        Workspace(pipeline.memory, lambda: NOW).mask_secrets(plan)
-    assert secrets.secrets(pipeline.memory)
 
 
 @pytest.mark.slow
