@@ -12,7 +12,6 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from core.errors import ErrorCode
 from core.model.change import ChangeSet, drops_recall, joined
 from core.model.compare import is_recall
 from core.model.entry import Conflict, Entry, EntryState, Origin
@@ -104,16 +103,9 @@ def read_conflict(body: bytes) -> Conflict:
         return _CONFLICT.decode(body)
     except (msgspec.MsgspecError, UnicodeDecodeError):
         try:
-            return msgspec.convert(_with_known_code(load(body)), Conflict)
+            return msgspec.convert(load(body), Conflict)
         except msgspec.MsgspecError as error:
             raise ValueError(str(error)) from error
-
-
-def _with_known_code(shaped: Any) -> Any:
-    """Without a code that a newer version gave and this one does not know."""
-    if isinstance(shaped, dict) and shaped.get("code") not in set(ErrorCode):
-        return {name: value for name, value in shaped.items() if name != "code"}
-    return shaped
 
 
 def note_item(id: str) -> str:

@@ -16,7 +16,7 @@ from core.model.change import Author, ChangeKind, ChangeSet, FileRepair
 from core.model.entry import Conflict
 from core.model.names import iso
 from core.settings import Settings
-from core.storage.database import Database, ForeignDatabaseError, damage_in
+from core.storage.database import Database, ForeignDatabaseError
 from core.storage.files.atomic import can_be_locked
 from core.storage.format.documents import Loaded
 from core.storage.journal.baseline import (
@@ -219,17 +219,9 @@ class JournalFile:
 
     @contextmanager
     def detecting_damage(self) -> Iterator[None]:
-        """Within this, an error caused by damaged values in the journal becomes a BrokenJournalError."""
-        try:
+        """Within this, an error that damaged values in the journal cause becomes a BrokenJournalError."""
+        with self.journal.database.errors() if self.journal is not None else nullcontext():
             yield
-        except (NuggetsError, BrokenJournalError):
-            raise
-        except Exception as error:
-            # A fault of our own stays one.
-            said = damage_in(self._path) if self.journal is not None else ""
-            if said:
-                raise BrokenJournalError(said) from error
-            raise
 
     def begin_anew(self, error: BrokenJournalError, loaded: Loaded) -> None:
         """Sets a broken journal aside and begins a new one from the files as they are. Raises StorageError."""
