@@ -74,7 +74,7 @@ ORDER BY rowid
 
 @dataclass(frozen=True, slots=True)
 class FactStatus:
-    """A fact that was brought over, as the database has it."""
+    """A fact as the database has it."""
 
     id: str
     raw_id: str
@@ -151,7 +151,7 @@ class Facts:
         return tuple(map(_whole, rows))
 
     def text_on_its_way(self, note_id: str) -> str | None:
-        """What the note of a fact will say that is still to be written; None for any other."""
+        """What the note of a fact will say that this transaction makes; None for any other."""
         row = self._connection.execute(
             "SELECT content FROM facts WHERE note_id = ? AND status = 'active' AND EXISTS (SELECT 1 FROM note_edits"
             " WHERE note_edits.note_id = facts.note_id AND op = 'add' AND note_edits.status = 'pending')",

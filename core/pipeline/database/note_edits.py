@@ -52,7 +52,7 @@ def _as_row(row: sqlite3.Row) -> NoteEdit:
     )
 
 
-# The newest words win: an update that was brought over, else the addition.
+# The newest words win: an update, else the addition.
 _ORIGIN: Final = """
 SELECT box.note_id, raw.id AS raw_id, raw.content, raw.source_type, raw.source_id, raw.author, proposals.span_start,
     proposals.span_end, proposals.model, proposals.prompt_version, proposals.told, proposals.confidence,
@@ -68,7 +68,7 @@ ORDER BY box.id DESC LIMIT 1
 
 
 class NoteEdits:
-    """What has still to be written into the notes, and what was."""
+    """What was done to notes, and within a transaction what is to be done."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection

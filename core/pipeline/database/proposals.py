@@ -289,7 +289,7 @@ class Proposals:
     # What a person accepted and undid since
 
     def undone(self, entries: Iterable[str]) -> tuple[sqlite3.Row, ...]:
-        """The accepted proposals that one of these entries of the log brought over, and those that were reopened."""
+        """The accepted proposals that one of these entries of the log is of, and those that were reopened."""
         given = {"undone": json.dumps(list(entries))}
         return tuple(self._connection.execute(_UNDONE, given).fetchall())
 

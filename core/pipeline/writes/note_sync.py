@@ -86,7 +86,7 @@ def sync_from_notes(
     Many are taken over some at a time; each goes by itself, so one that is cut short goes on with the next call.
     Raises what keeps the database or the memory from being read or written.
     """
-    # The facts first: a note that is brought over in between is in the snapshot then.
+    # The facts first: a note that is written in between is in the snapshot then.
     facts = database.reading.facts.fact_statuses()
     if not facts:
         return 0
