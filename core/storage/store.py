@@ -729,7 +729,12 @@ class Committer:
             elif self.lost.documents and not (fresh and not turn):
                 break
             check_writable(self.home, before, change_set)
-            effective = rebase(change_set, before, decide or refuse)
+            try:
+                effective = rebase(change_set, before, decide or refuse)
+            except ConflictError as error:
+                if not kept_beside:
+                    raise
+                raise UnfinishedError(error.what, where=error.where, kept=_UNFINISHED) from error
             if decide is not None and not exact:
                 effective = without_hollow(effective)
             whole = (rebased_file(self.home, change) for change in effective.files)

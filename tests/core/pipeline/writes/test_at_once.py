@@ -22,6 +22,7 @@ from core.pipeline.database.connection import Database
 from core.pipeline.writes.accept import accept
 from core.pipeline.writes.verify import drift
 from core.storage.files.atomic import locked
+from core.storage.writing import Write
 
 FRIDAY = "Deploys run on Friday."
 GREEN = "The kitchen is painted green."
@@ -113,6 +114,42 @@ def test_what_another_process_accepted_in_between_is_not_written_twice(
     assert (done.written, [id for id, _ in done.skipped]) == (tuple(ids[1:]), ids[:1])
     assert said(home) == {FRIDAY, GREEN}
     assert writes.rows("facts") == 2
+
+
+@pytest.mark.parametrize("same_note", [False, True])
+def test_a_file_that_moves_on_after_the_transaction_leaves_no_half(
+    writes: Writes, monkeypatch: pytest.MonkeyPatch, same_note: bool
+) -> None:
+    """same_note: with other words for the very note that is replaced."""
+    home = writes.memory.home
+    writes.accept(*waiting(writes, FRIDAY))
+    writes.learn("Deploys run on Monday.", found("Deploys run on Monday."), decision("update", "C1"))
+    (change,) = [one.id for one in writes.proposals(all=False)]
+    carries = Write.carry_out
+
+    def moves_on(write: Write, **named: Any) -> Any:
+        monkeypatch.undo()
+        graph = home / "graph" / "graph.json"
+        before, after = (FRIDAY, "Never.") if same_note else ("Content of note 0.", "Theirs.")
+        text = graph.read_text()
+        assert before in text
+        graph.write_text(text.replace(before, after))
+        return carries(write, **named)
+
+    monkeypatch.setattr(Write, "carry_out", moves_on)
+    done = writes.accept(change)
+    assert (*done.written, *done.waiting) == (change,)
+    writes.memory.refresh()
+    assert writes.rows("note_edits") == len(
+        writes.database.reading.connection.execute(
+            "SELECT DISTINCT proposal_id, op FROM note_edits"
+        ).fetchall()
+    )
+    journal = writes.memory._repository.store.journal
+    assert journal is not None
+    assert journal.pending() == []
+    assert "Deploys run on Monday." in said(home)
+    assert ("Never." if same_note else "Theirs.") in {note["content"] for note in notes_of(home).values()}
 
 
 def test_a_note_that_moved_on_leaves_its_proposal_waiting(writes: Writes) -> None:
