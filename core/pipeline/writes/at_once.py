@@ -71,8 +71,8 @@ def write_at_once(
         except _MovedError:
             continue
     raise LockTimeoutError(
-        "other processes keep changing the notes", code=ErrorCode.LOCKED, remedy=Remedy("try-again"), where=str(database.path),
-        kept="nothing was written",
+        "other processes keep changing the notes", code=ErrorCode.LOCKED, remedy=Remedy("try-again"),
+        where=str(database.path), kept="nothing was written",
     )  # fmt: skip
 
 

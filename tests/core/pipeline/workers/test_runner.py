@@ -15,7 +15,7 @@ from kits.scripted_model import ScriptedModel
 from kits.service_kit import Clock, Failing, Opened, configure, drain, note_texts, only_job
 from kits.writes_kit import found, parrot
 
-from core.errors import LockTimeoutError
+from core.errors import LockTimeoutError, NuggetsError
 from core.folder import GRAPH_FILE
 from core.pipeline.models.provider import (
     Answer,
