@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 import msgspec
 
@@ -40,16 +40,8 @@ def change_parts(change_set: ChangeSet) -> tuple[ChangeSet, ...]:
 
 
 def count_parts(change_set: ChangeSet) -> int:
-    """How many `parts` a change set has."""
-    places = {change.id: place for place, change in enumerate(change_set.notes)}
-    mirrored = _mirrored(change_set)
-    taken: set[int] = set()
-    whole = 0
-    for change in change_set.notes:
-        if not _is_other_end(change, _turned(change), places):
-            whole += 1
-            taken |= {id(fact) for fact in _facts_of(change, mirrored)}
-    return whole + sum(id(fact) not in taken for fact in change_set.facts) + len(change_set.files)
+    """How many parts a change set has."""
+    return len(change_parts(change_set))
 
 
 def _mirrored(change_set: ChangeSet) -> dict[tuple[str, str, bool], list[FactChange]]:
@@ -77,18 +69,14 @@ def _named(group: ChangeSet, whole: ChangeSet, number: int) -> ChangeSet:
 
 def _facts_of(
     change: NoteChange, mirrored: Mapping[tuple[str, str, bool], list[FactChange]]
-) -> Iterator[FactChange]:
+) -> Iterable[FactChange]:
     """The facts that a note mirrors before the change and after it; each once.
 
     A key that one fact gives up and another takes belongs to both their notes, at different times.
     """
-    seen: set[int] = set()
-    for note, later in ((change.before, False), (change.after, True)):
-        if note is not None and note.is_fact:
-            for fact in mirrored.get((note.nugget_name, note.key, later), ()):
-                if id(fact) not in seen:
-                    seen.add(id(fact))
-                    yield fact
+    sides = ((change.before, False), (change.after, True))
+    keys = ((note.nugget_name, note.key, later) for note, later in sides if note is not None and note.is_fact)
+    return {id(fact): fact for key in keys for fact in mirrored.get(key, ())}.values()
 
 
 def _turned(change: NoteChange) -> set[str]:

@@ -25,42 +25,21 @@ Language: TypeAlias = Literal["english", "german", "french", "spanish"]
 # Documents hold the places of these as numbers: new ones go to the end. English is what nothing else is.
 LANGUAGES: Final[tuple[Language, ...]] = ("english", "german", "french", "spanish")
 
-# Folded. Words of a language that also are English ones ("in", "was") count for both.
-_GERMAN: Final = """
-aber alle allem allen aller alles als also am an auch auf aus bei beim bin bis bist da dabei dafur damit dann
-daran darauf das dass dazu dein deine dem den denen denn der deren des dessen die dies diese diesem diesen
-dieser dieses doch dort du durch ein eine einem einen einer eines er es euch fur gegen haben habe hat hatte
-hatten hier ich ihm ihn ihnen ihr ihre ihrem ihren ihrer im in ins ist ja jede jedem jeden jeder jedes jetzt
-kann kein keine keinem keinen keiner konnen konnte mal man mehr mein meine mich mir mit muss mussen nach nicht
-nichts nie noch nun nur ob oder ohne schon sehr sein seine seinem seinen seiner seit sich sie sind so soll sollen
-sollte uber um und uns unser unsere unserem unseren unserer unter viel vom von vor wann war waren warum was
-weil welche welchem welchen welcher welches wenn wer werden wie wieder will wir wird wo wurde wurden zu zum
-zur zwischen dafuer fuer koennen koennte muessen ueber wuerde wurde wieso weshalb woher wohin womit lautet
-heisst gibt
-"""
-_FRENCH: Final = """
-a afin ai ainsi alors apres as au aucun aucune aussi autre autres aux avait avant avec avoir avons avez c ce
-cela ces cet cette ceux chaque chez comme comment d dans de depuis des donc dont du elle elles en encore entre
-est et etaient etait ete etre eu eux fait faut il ils j jamais je jusqu l la le les leur leurs lorsque lui m ma mais
-me meme mes moins mon n ne ni nos notre nous on ont ou par parce pas pendant peu peut peuvent plus pour
-pourquoi puis qu quand que quel quelle quelles quels qui quoi s sa sans se sera ses si soit son sont sous sur
-t ta te tes toi ton tous tout toujours toute toutes tres tu un une vers voici voila vos votre vous y
-"""
-_SPANISH: Final = """
-a al algo alguna algunas alguno algunos antes aqui asi aun aunque cada como con contra cual cuales cuando
-cuanto de del desde donde dos e el ella ellas ello ellos en entre era eran es esa esas ese eso esos esta
-estaba estaban estamos estan estar estas este esto estos fue fueron ha habia han hasta hay he hemos la las le
-les lo los mas me mi mis mucho muy nada ni no nos nunca nosotros nuestra nuestras nuestro nuestros o os otra otras
-otro otros para pero poco por porque pues que quien quienes se sea ser si siempre sin sobre solo son soy su
-sus tambien tan tanto te tener tiene tienen todo todos tu tus un una unas uno unos usted ustedes y ya yo
-"""
+
+def _table(name: str) -> str:
+    return Path(__file__).with_name(f"{name}.txt").read_text(encoding="utf-8")
+
+
+# Paragraphs: a name, then folded words. Those of a language that also are English ones ("in", "was") count for both.
+_WORDS: Final = {
+    name: frozenset(words.split())
+    for name, _, words in (part.partition("\n") for part in _table("function_words").split("\n\n"))
+}
+_OTHERS: Final[tuple[Language, ...]] = tuple(language for language in LANGUAGES if language != "english")
 _FUNCTION_WORDS: Final[Mapping[Language, frozenset[str]]] = {
     "english": STOP_WORDS,
-    "german": frozenset(_GERMAN.split()),
-    "french": frozenset(_FRENCH.split()),
-    "spanish": frozenset(_SPANISH.split()),
+    **{language: _WORDS[language] for language in _OTHERS},
 }
-_OTHERS: Final = tuple(language for language in LANGUAGES if language != "english")
 # Single letters are what an apostrophe cut off ("it's", "l'API"): they tell no language.
 _ALL_FUNCTION_WORDS: Final = frozenset(
     word for language in _OTHERS for word in _FUNCTION_WORDS[language] if len(word) > 1
@@ -69,11 +48,7 @@ _ALL_FUNCTION_WORDS: Final = frozenset(
 SERVING_WORDS: Final = STOP_WORDS | _ALL_FUNCTION_WORDS
 FOREIGN_WORDS: Final = _ALL_FUNCTION_WORDS - STOP_WORDS
 # English words, names and abbreviations as well, codes of languages among them: they tell no language.
-_HOMOGRAPHS: Final = """
-ai au bin bis con da de dem den der des die dos du el en era es est et fait hat ins ja la las le les los ma mal man
-mas me mi mon ob on os par plus pour sans se sea sin solo son sus tan te ten tout tu um un vers war y ya yo
-"""
-_ENGLISH_TOO: Final = STOP_WORDS.union(_HOMOGRAPHS.split())
+_ENGLISH_TOO: Final = STOP_WORDS | _WORDS["english too"]
 # So many different function words that are not English too, and such a share of all words, tell another language; so
 # do more of any, where they are a greater share.
 _TELLING: Final = 2
@@ -164,10 +139,6 @@ def respelt(word: str) -> tuple[str, ...]:
 
 
 # Everyday words
-
-
-def _table(name: str) -> str:
-    return Path(__file__).with_name(f"{name}.txt").read_text(encoding="utf-8")
 
 
 @cache
