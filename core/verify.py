@@ -51,14 +51,12 @@ _MOVE_FILE: Final = "Move it out of the folder once the other file has all you n
 
 class RepairKind(StrEnum):
     """What repairing a finding is: a change of notes and facts, which is undone from the log; a file made sound, or a
-    part of it, whose bytes are kept in the quarantine; what a second file holds brought over; the pipeline's database
-    brought in step.
+    part of it, whose bytes are kept in the quarantine; the pipeline's database brought in step.
     """
 
     CHANGE = "change"
     FILE = "file"
     PART = "part"
-    SECOND_FILE = "second-file"
     PIPELINE = "pipeline"
 
 

@@ -117,10 +117,11 @@ def at_moment(current: Snapshot, entries: Iterable[ChangeSet]) -> Snapshot:
 
 
 def _all_laid_over(snapshot: Snapshot, change_sets: Iterable[ChangeSet | Differences]) -> Snapshot:
-    notes = _Notes(snapshot.notes)
-    nuggets = {nugget.name: nugget for nugget in snapshot.nuggets}
+    notes = dict(snapshot.by_id)
+    order = list(notes)
+    nuggets = dict(snapshot.by_name)
     for change_set in change_sets:
-        notes.lay(change_set.notes)
+        order = _lay_notes(notes, order, change_set.notes)
         for made in change_set.nuggets:
             if made.after is not None:
                 nuggets.setdefault(made.name, Nugget(meta=made.after))
@@ -134,7 +135,9 @@ def _all_laid_over(snapshot: Snapshot, change_sets: Iterable[ChangeSet | Differe
             if gone.after is None and left is not None and not (left.facts or left.problem):
                 del nuggets[gone.name]
     return dataclasses.replace(
-        snapshot, notes=notes.present(), nuggets=tuple(nuggets[name] for name in sorted(nuggets))
+        snapshot,
+        notes=tuple(notes[id] for id in order if id in notes),
+        nuggets=tuple(nuggets[name] for name in sorted(nuggets)),
     )
 
 
@@ -143,89 +146,50 @@ def _place(change: NoteChange | FactChange) -> int:
     return sys.maxsize if change.index is None else change.index
 
 
-class _Slot:
-    """A place in the order of notes; None when its note is not there yet, or any more."""
-
-    __slots__ = ("note",)
-
-    def __init__(self, note: Note | None) -> None:
-        self.note = note
-
-
-class _Notes:
-    """Notes in order, each found by its id without a search."""
-
-    def __init__(self, notes: Iterable[Note]) -> None:
-        self._slots = [_Slot(note) for note in notes]
-        self._by_id: dict[str, _Slot] = {}
-        self._gaps = False
-        for slot in self._slots:
-            assert slot.note is not None
-            self._by_id.setdefault(slot.note.id, slot)
-
-    def present(self) -> tuple[Note, ...]:
-        """The notes as they are by now."""
-        return tuple(slot.note for slot in self._slots if slot.note is not None)
-
-    def lay(self, changes: Iterable[NoteChange]) -> None:
-        """Carries out the changes of one change set; a note that was to go, or to change, and is gone, comes back."""
-        coming: list[tuple[int, Note]] = []
-        for change in changes:
-            former = change.before or change.after
-            slot = self._by_id.get(former.id) if former is not None else None
-            if slot is None:
-                if change.after is not None:
-                    coming.append((_place(change), change.after))
-                continue
-            if change.before is not None and self._by_id.get(change.before.id) is slot:
-                del self._by_id[change.before.id]
-            slot.note = change.after
-            self._gaps = self._gaps or change.after is None
-            if change.after is not None:
-                self._by_id.setdefault(change.after.id, slot)
-        if coming and self._gaps:
-            self._slots = [slot for slot in self._slots if slot.note is not None]
-            self._gaps = False
-        for place, note in sorted(coming, key=lambda item: item[0]):
-            slot = _Slot(note)
-            self._slots.insert(place, slot)
-            self._by_id.setdefault(note.id, slot)
-
-
-def _facts_after(facts: tuple[Fact, ...], changes: list[FactChange]) -> tuple[Fact, ...]:
-    """A nugget's facts with one change set's changes of them carried out."""
-    kept: list[Fact | None] = list(facts)
-    claimed: set[int] = set()
-    coming: list[tuple[int, Fact]] = []
+def _lay_notes(notes: dict[str, Note], order: list[str], changes: Iterable[NoteChange]) -> list[str]:
+    """Carries out changes of notes; a note that was to go, or to change, and is gone, comes back. Their order then, in
+    which those that are gone may still stand.
+    """
+    coming: list[NoteChange] = []
     for change in changes:
-        place = _place_of(facts, change, claimed)
+        if change.after is None:
+            notes.pop(change.note.id, None)
+        elif change.note.id in notes:
+            notes[change.note.id] = change.after
+        else:
+            coming.append(change)
+    if coming and len(order) != len(notes):
+        order = [id for id in order if id in notes]
+    for change in sorted(coming, key=_place):
+        order.insert(_place(change), change.note.id)
+        notes[change.note.id] = change.note
+    return order
+
+
+def _facts_after(facts: tuple[Fact, ...], changes: Iterable[FactChange]) -> tuple[Fact, ...]:
+    """A nugget's facts with one change set's changes of them carried out."""
+    places = {fact.key: place for place, fact in enumerate(facts)}
+    kept: list[Fact | None] = list(facts)
+    changed: set[int] = set()
+    coming: list[FactChange] = []
+    for change in changes:
+        place = places.get(change.before.key) if change.before is not None else None
         if place is not None:
-            claimed.add(place)
+            changed.add(place)
             kept[place] = change.after
         elif change.after is not None:
-            coming.append((_place(change), change.after))
+            coming.append(change)
     # What stands behind another of its key counts once that one goes, and counts no more when it is back.
-    back = {fact.key for _, fact in coming}
+    back = {change.after.key for change in coming if change.after is not None}
     found = [
         fact
         for place, fact in enumerate(kept)
-        if fact is not None and (place in claimed or fact.key not in back)
+        if fact is not None and (place in changed or fact.key not in back)
     ]
-    for at, fact in sorted(coming, key=lambda item: item[0]):
-        found.insert(at, fact)
+    for change in sorted(coming, key=_place):
+        if change.after is not None:
+            found.insert(_place(change), change.after)
     return tuple(found)
-
-
-def _place_of(facts: tuple[Fact, ...], change: FactChange, claimed: set[int]) -> int | None:
-    """Where a fact stands as it was before its change: the very same if it is there, else one of its key."""
-    before, index = change.before, change.index
-    if before is None:
-        return None
-    if index is not None and index < len(facts) and facts[index] == before and index not in claimed:
-        return index
-    places = [place for place, fact in enumerate(facts) if fact.key == before.key and place not in claimed]
-    same = [place for place in places if facts[place] == before]
-    return next(iter([*same, *places]), None)
 
 
 # What another program did
@@ -234,8 +198,8 @@ def _place_of(facts: tuple[Fact, ...], change: FactChange, claimed: set[int]) ->
 HIT_FIELDS: Final = frozenset({"hits", "last_hit_session", "last_accessed_at", "last_rewritten_at"})
 # What the original moves in every fact note when it merely loads.
 UNSAID_FIELDS: Final = frozenset({"updated_at", "vector"})
-_TEXTS: Final = ("content", "value")
 _Change = TypeVar("_Change", NoteChange, FactChange)
+_Item = TypeVar("_Item", Note, Fact)
 
 
 def outside_changes(
@@ -254,28 +218,9 @@ def outside_changes(
     them whenever it loads or saves. `ids` gives the id of each change set. found: the differences, where known already.
     """
     found = found or differences(before, after)
-    notes = [_split(change) for change in found.notes]
-    facts = [_split(change) for change in found.facts]
-    hits = [hit for hit, _ in notes if hit is not None]
-    recalls = [hit for hit in hits if is_recall(hit)]
+    notes, facts = [_split(change) for change in found.notes], [_split(change) for change in found.facts]
+    recalls = [hit for hit, _ in notes if hit is not None and is_recall(hit)]
     counted_facts = [hit for hit, _ in facts if hit is not None]
-    recalled = ChangeSet(
-        id="",
-        at=at,
-        author=author,
-        reason="",
-        kind="hit",
-        notes=tuple(hit for hit in recalls if not drops_recall(hit)),
-        facts=tuple(hit for hit in counted_facts if not drops_recall(hit)),
-    )
-    dropped = msgspec.structs.replace(
-        recalled,
-        notes=tuple(filter(drops_recall, recalls)),
-        facts=tuple(filter(drops_recall, counted_facts)),
-    )
-    looked_at = msgspec.structs.replace(
-        recalled, notes=tuple(hit for hit in hits if not is_recall(hit)), facts=()
-    )
     changed = ChangeSet(
         id="",
         at=at,
@@ -286,16 +231,39 @@ def outside_changes(
         facts=tuple(rest for _, rest in facts if rest is not None),
         nuggets=found.nuggets,
     )
-    return tuple(
-        msgspec.structs.replace(change_set, id=ids(), reason=say(change_set))
-        for change_set, say in (
-            (recalled, _recalls),
-            (dropped, _dropped_recalls),
-            (looked_at, _looks),
-            (changed, _summary),
+    hit = msgspec.structs.replace(changed, kind="hit", nuggets=())
+    recalled, dropped = (
+        msgspec.structs.replace(
+            hit,
+            notes=tuple(one for one in recalls if drops_recall(one) is drops),
+            facts=tuple(one for one in counted_facts if drops_recall(one) is drops),
         )
-        if not change_set.empty
+        for drops in (False, True)
     )
+    looks = tuple(one for one, _ in notes if one is not None and not is_recall(one))
+    some = "a recall" if dropped.size == 1 else "recalls"
+    told = (
+        (recalled, f"recalled {_named(recalled)}"),
+        (dropped, f"dropped {some} of {_named(dropped)}"),
+        (
+            msgspec.structs.replace(hit, notes=looks, facts=()),
+            f"reflection checked {len(looks)} {'note' if len(looks) == 1 else 'notes'}",
+        ),
+        (changed, _summary(changed)),
+    )
+    return tuple(msgspec.structs.replace(one, id=ids(), reason=said) for one, said in told if not one.empty)
+
+
+def spaced_as(base: _Item, side: _Item) -> _Item:
+    """A version without changes of white space alone, which the original makes at its saves: a file does not tell
+    whether they were meant.
+    """
+    spaced = {
+        name: old
+        for name in ("title", "content", "value")
+        if (old := getattr(base, name, "")) != (new := getattr(side, name, "")) and alike(old, new)
+    }
+    return msgspec.structs.replace(side, **spaced) if spaced else side
 
 
 def _split(change: _Change) -> tuple[_Change | None, _Change | None]:
@@ -303,29 +271,14 @@ def _split(change: _Change) -> tuple[_Change | None, _Change | None]:
     before, after = change.before, change.after
     if before is None or after is None:
         return None, change
-    spaced: Any = {name: getattr(before, name) for name in _TEXTS if _spaced_otherwise(name, before, after)}
-    if spaced:
-        after = msgspec.structs.replace(after, **spaced)
-        change = msgspec.structs.replace(change, after=after)
+    after = spaced_as(before, after)
+    change = msgspec.structs.replace(change, after=after)
     moved = {name for name in after.__struct_fields__ if getattr(before, name) != getattr(after, name)}
     hits, rest = moved & HIT_FIELDS, moved - HIT_FIELDS - UNSAID_FIELDS
     if not hits or not rest:
         return (change if hits else None), (change if rest else None)
     between = msgspec.structs.replace(before, **{name: getattr(after, name) for name in hits})
     return msgspec.structs.replace(change, after=between), msgspec.structs.replace(change, before=between)
-
-
-def _spaced_otherwise(name: str, before: Note | Fact, after: Note | Fact) -> bool:
-    old, new = getattr(before, name, ""), getattr(after, name, "")
-    return old != new and alike(old, new)
-
-
-def _recalls(change_set: ChangeSet) -> str:
-    return f"recalled {_named(change_set)}"
-
-
-def _dropped_recalls(change_set: ChangeSet) -> str:
-    return f"dropped {'a recall' if change_set.size == 1 else 'recalls'} of {_named(change_set)}"
 
 
 def _named(change_set: ChangeSet) -> str:
@@ -339,27 +292,19 @@ def is_recall(change: NoteChange) -> bool:
     return any(getattr(before, name) != getattr(after, name) for name in HIT_FIELDS - {"last_rewritten_at"})
 
 
-def _looks(change_set: ChangeSet) -> str:
-    size = len(change_set.notes)
-    return f"reflection checked {size} {'note' if size == 1 else 'notes'}"
-
-
 def _summary(change_set: ChangeSet) -> str:
-    for one, several, changes in (
-        ("note", "notes", change_set.notes),
-        ("fact", "facts", change_set.facts),
-        ("nugget", "nuggets", change_set.nuggets),
+    for name, changes in (
+        ("note", change_set.notes),
+        ("fact", change_set.facts),
+        ("nugget", change_set.nuggets),
     ):
         if changes:
-            return _counted(changes, one, several)
+            added = sum(change.before is None for change in changes)
+            removed = sum(change.after is None for change in changes)
+            counts = (("+", added), ("-", removed), ("~", len(changes) - added - removed))
+            said = (f"{sign}{count} {name}{'' if count == 1 else 's'}" for sign, count in counts if count)
+            return ", ".join(said)
     return "no changes"
-
-
-def _counted(changes: tuple[NoteChange | FactChange | NuggetChange, ...], one: str, several: str) -> str:
-    added = sum(change.before is None for change in changes)
-    removed = sum(change.after is None for change in changes)
-    counts = (("+", added), ("-", removed), ("~", len(changes) - added - removed))
-    return ", ".join(f"{sign}{count} {one if count == 1 else several}" for sign, count in counts if count)
 
 
 def without_hollow(change_set: ChangeSet) -> ChangeSet:

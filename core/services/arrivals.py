@@ -40,12 +40,12 @@ from core.storage.format.documents import (
 from core.storage.journal.schema import BrokenJournalError
 from core.storage.merge.merge import (
     EditsWin,
-    brought,
     changes,
     linked_both_ways,
     told_once,
     without_odd_nuggets,
 )
+from core.storage.merge.rebase import rebase
 
 _SYNC: Final = "program:sync"
 _GRAPH: Final = GRAPH_FILE.as_posix()
@@ -166,12 +166,12 @@ class Arrivals:
             here = repository.snapshot
             entry = ChangeSet(id=id, at=repository.now(), author=author, reason=reason, kind="import")
             made, left_out = without_odd_nuggets(changes(base.snapshot, here, theirs.snapshot, entry), here)
-            decide = EditsWin(here)
-            change_set = linked_both_ways(brought(made, here, theirs.snapshot, decide), here)
+            decide = EditsWin()
+            change_set = linked_both_ways(rebase(made, here, decide), here)
             known: set[tuple[str, ...]] = set()
             keep_waiting(repository, told_once(decide.conflicts, made, known), _SYNC)
             # Whatever else is in the way comes from a program that writes at this very moment.
-            last = EditsWin(here)
+            last = EditsWin()
             applied = repository.apply_deciding(
                 change_set,
                 last,

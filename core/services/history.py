@@ -29,7 +29,7 @@ from core.storage.journal.codec import note_item
 from core.storage.journal.filters import EntryFilters
 from core.storage.journal.journal import Journal
 from core.storage.merge.deciding import Decide, take_ours, take_theirs
-from core.storage.merge.merge import brought, concerning, in_step
+from core.storage.merge.merge import concerning, in_step
 from core.storage.merge.rebase import rebase
 from core.storage.merge.three_way import same_meaning
 from core.storage.store import Store
@@ -501,7 +501,7 @@ class History:
         if held.kind == "restore" or (held.kind == "outside" and take == "ours"):
             held = in_step(held, present)
         elif held.kind == "import":
-            held = brought(held, present, present, decide)
+            held = rebase(held, present, decide)
         new, at = self._stamp()
         change_set = msgspec.structs.replace(
             held,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
@@ -13,7 +13,6 @@ from typing import Final
 import msgspec
 
 from core.errors import NotFoundError, NuggetsError, Remedy, StorageError, partly_done
-from core.model.build import as_hidden_fact
 from core.model.change import ChangeSet, FactChange, NoteChange
 from core.model.draft import Draft
 from core.model.entry import Conflict, Entry
@@ -30,15 +29,13 @@ from core.storage.journal.codec import fact_item, note_item
 from core.storage.merge.conflict_copies import ConflictCopy, bad_copies, conflict_copies, left_over, read_copy
 from core.storage.merge.join_copies import join
 from core.storage.recovery.inspect import inspect_folder
-from core.storage.recovery.second_files import SecondFile
 from core.storage.safety.backups import Backup, backups, read_backup
 from core.storage.safety.quarantine import Record, records
 from core.timeline import timeline_of
-from core.verify import Finding, RepairKind, findings, keep_in_hidden_note, repair, sentence
+from core.verify import Finding, RepairKind, findings, repair, sentence
 
 _KEPT: Final = "nothing was written"
 _FILES_REPAIRED: Final = "the unreadable files are repaired, and all else is unchanged"
-_REPAIRED: Final = "the repairs of notes and facts are in the history"
 # A change follows on the backup before it within.
 _AT_ONCE: Final = timedelta(minutes=1)
 _REPAIR_FILE: Final = (
@@ -47,8 +44,6 @@ _REPAIR_FILE: Final = (
 _TAKE_AWAY: Final = "Move it out of the folder: a file belongs there."
 _LET_READ: Final = "Repair cannot read it either: check its permissions and its disk."
 _REPAIR_ITEM: Final = "restores the last readable version, and keeps these bytes in the quarantine"
-_OWN_NAME: Final = "gives it {} of its own, or removes it where it is a mere copy"
-_SET_ASIDE: Final = "adds what only this file holds to {}, and keeps the file in the quarantine"
 # So many changes of a note or fact are looked at for the version that a copy was made from.
 _MOST_VERSIONS: Final = 20
 _UNKEPT: Final = "where it differs could not be added to the history"
@@ -100,10 +95,9 @@ class Maintenance:
         found = findings(self._repository.snapshot, progress)
         with self._repository.guard:
             repairable = self._store.repairable()
-            aside = {str(second.path): second.used.path.name for second in self._store.second_files()}
             copies = {str(copy.path) for copy in conflict_copies(self._store.home)}
             inside = [
-                _with_repair(one, repairable, aside)
+                _with_repair(one, repairable)
                 for one in found
                 if one.kind != ProblemKind.SECOND_FILE or one.where not in copies
             ]
@@ -139,8 +133,7 @@ class Maintenance:
 
         First it rebuilds a file that cannot be read from its legible part and the baseline, and restores the last
         readable version of each note or fact that cannot be read. These repairs are an entry of their own, and the
-        quarantine keeps the former file. A second file of a nugget is merged into the one in use, and then lies in
-        the quarantine too.
+        quarantine keeps the former file.
         """
         with self._repository.guard:
             before = self._newest_entry()
@@ -154,47 +147,12 @@ class Maintenance:
                 # Before what is repaired on top of it, so that undo reverts it last.
                 self._repository.window.made.append(made.id)
             with partly_done(_FILES_REPAIRED) if repaired else nullcontext():
-                second, done = self._repository.change(
-                    "repaired what verify found", self._lay_repairs, kind="repair"
-                )
-            with nullcontext() if done.empty else partly_done(_REPAIRED):
-                for one, data in second:
-                    if not os.path.lexists(one.path):
-                        self._store.keep_second(one, data)
+                _, done = self._repository.change("repaired what verify found", repair, kind="repair")
             return made.change_set if done.empty and made is not None else done
 
     def _newest_entry(self) -> Entry | None:
         journal = self._store.journal
         return next(iter(journal.entries(limit=1)), None) if journal is not None else None
-
-    def _lay_repairs(self, draft: Draft) -> list[tuple[SecondFile, bytes]]:
-        """Lays every repair over a fresh draft, second files taken out among them; those, each with its bytes."""
-        second: list[tuple[SecondFile, bytes]] = []
-        for one in self._store.second_files():
-            data = one.data()
-            if data is None:
-                continue
-            self._join_second(draft, one)
-            # Part of the change, so that whoever takes its facts back has the file again.
-            draft.put_file(str(one.path.relative_to(self._store.home)), data, None)
-            second.append((one, data))
-        repair(draft)
-        return second
-
-    def _join_second(self, draft: Draft, one: SecondFile) -> None:
-        """Lays over the draft what a second file adds to its nugget, as a conflict copy of it would. A value that
-        differs from the one in use is kept in a hidden note, from which it can be brought back.
-        """
-        entry = draft.change_set("", kind="repair")
-        joined = join([one.document], draft.present(), self._versions, draft.over, entry)
-        draft.lay(joined.change_set)
-        for _, part in joined.waiting:
-            for change in part.facts:
-                notes = draft.fact_notes(change.nugget, change.key)
-                kept = [note.hidden_fact.value for note in notes if note.hidden_fact is not None]
-                if change.after is not None and change.after.value not in kept:
-                    place = draft.end_of_facts(change.nugget)
-                    keep_in_hidden_note(draft, change.nugget, as_hidden_fact(change.after, place))
 
     # Going back
 
@@ -390,24 +348,16 @@ def _is_misdated(backup: Backup, times: Iterable[str]) -> bool:
     return made is not None and any(abs(moment - made) <= _AT_ONCE for moment in changes)
 
 
-def _with_repair(finding: Finding, repairable: frozenset[str], aside: Mapping[str, str]) -> Finding:
+def _with_repair(finding: Finding, repairable: frozenset[str]) -> Finding:
     """What cannot be read is repaired by the memory, no change of notes and facts. repairable: where notes and facts
-    stand of which the last readable version is known. aside: second files, each with the name of the one that is used.
+    stand of which the last readable version is known.
     """
     kind, where, detail = finding.kind, finding.where, finding.description
-    if kind == ProblemKind.SECOND_FILE and where in aside:
-        detail = f"This is a second file of a nugget. {aside[where]} is used; this one is ignored."
-        return Finding(kind, where, detail, _SET_ASIDE.format(aside[where]), RepairKind.SECOND_FILE)
     if kind == ProblemKind.UNREADABLE_FILE:
         if may_be_read(Path(where)):
             return Finding(kind, where, detail, _REPAIR_FILE, RepairKind.FILE)
         todo = _TAKE_AWAY if wrong_kind(Path(where)) else _LET_READ
         return msgspec.structs.replace(finding, todo=todo, remedy=None)
-    if where not in repairable:
-        return finding
-    if kind in (ProblemKind.SHARED_ID, ProblemKind.SHARED_KEY):
-        name = "an id" if kind == ProblemKind.SHARED_ID else "a key"
-        return Finding(kind, where, detail, _OWN_NAME.format(name), RepairKind.PART)
-    if kind in (ProblemKind.UNREADABLE_NOTE, ProblemKind.UNREADABLE_FACT):
+    if where in repairable and kind in (ProblemKind.UNREADABLE_NOTE, ProblemKind.UNREADABLE_FACT):
         return Finding(kind, where, detail, _REPAIR_ITEM, RepairKind.PART)
     return finding

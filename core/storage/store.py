@@ -31,7 +31,6 @@ from core.folder import GRAPH_FILE
 from core.model.change import Author, ChangeSet, FileRepair
 from core.model.compare import without_hollow
 from core.model.entry import Conflict
-from core.model.names import iso
 from core.model.snapshot import Problem, Snapshot
 from core.settings import Settings
 from core.storage.files.atomic import (
@@ -72,7 +71,6 @@ from core.storage.safety.backup_before_write import (
     keep_unreadable,
     keep_whole,
 )
-from core.storage.safety.quarantine import set_aside
 from core.storage.writing import (
     Write,
     Written,
@@ -90,7 +88,6 @@ if TYPE_CHECKING:
     from core.storage.format.page_writes import PagePreview
     from core.storage.format.pages import PageSet
     from core.storage.journal.carried import CarriedEntry
-    from core.storage.recovery.second_files import SecondFile
 
 _VISIT: Final = "last visit"
 _GLANCE_SECONDS: Final = 0.01
@@ -497,27 +494,6 @@ class Store:
         with locked(self.home):
             kept = keep_whole(self.home, path, reason, self._clock(), sound=True)
             remove_file(path)
-            return kept
-
-    def second_files(self) -> list[SecondFile]:
-        """The second files of nuggets that a repair can merge and set aside."""
-        from core.storage.recovery.second_files import second_files
-
-        return second_files(self.loaded)
-
-    def keep_second(self, second: SecondFile, data: bytes) -> Path:
-        """Keeps in the quarantine what a second file held that was removed from the folder. Returns its place. Raises
-        LockTimeoutError, StorageError, ReadOnlyError.
-        """
-        with locked(self.home):
-            why = f"a second file of the nugget {second.document.meta.name}, merged into {second.used.path.name}"
-            file, at = str(second.path.relative_to(self.home)), iso(self._clock())
-            kept = set_aside(
-                self.home, file=file, data=data, reason=why, where=file, at=at, whole=True, sound=True
-            ).path
-            self._session.notices.add(
-                f"{second.path.name}: {second.used.path.name} now holds all of it; the file is kept as {kept}"
-            )
             return kept
 
     def repairable(self) -> frozenset[str]:

@@ -55,12 +55,18 @@ def verify(call: Invocation, /, repair: bool, yes: bool) -> int:
         if not call.confirm(f"Repair {plural(len(repairable), 'finding')}?"):
             call.answer(lambda: _verify_document(found, repair), lambda: ["Nothing was changed."])
             return _UNSOUND
+    before = memory.history.newest()
     done = workspace.repair()
+    # A repair of several kinds is several entries; the last is undone first.
+    made = [entry.id for entry in memory.history.log(after=before, kind="repair")]
+    undo = made or ([] if done.empty else [done.id])
     call.drop_warnings()
     left = workspace.verify()
     call.answer(
-        lambda: _verify_document(left, repair, len(repairable), applied_document(memory, done)),
-        lambda: _repair_lines(done, len(repairable), left),
+        lambda: (
+            _verify_document(left, repair, len(repairable), applied_document(memory, done)) | {"undo": undo}
+        ),
+        lambda: _repair_lines(done, len(repairable), left, undo),
     )
     return _UNSOUND if left else 0
 
@@ -99,12 +105,14 @@ def _finding_lines(found: Sequence[Finding]) -> Iterator[Line]:
             yield (Span("  to repair: ", "dim"), finding.repair)
 
 
-def _repair_lines(done: ChangeSet, repaired: int, left: Sequence[Finding]) -> Iterator[Line]:
+def _repair_lines(
+    done: ChangeSet, repaired: int, left: Sequence[Finding], undo: Sequence[str]
+) -> Iterator[Line]:
     said = counted(done)
     told = f": {said}." if said else "."
     yield (Span(f"Repaired {plural(repaired, 'finding')}", "bold"), told)
-    if not done.empty:
-        yield Span(f"To undo it: nuggets undo {done.id}", "dim")
+    if undo:
+        yield Span(f"To undo it: {' && '.join(f'nuggets undo {id}' for id in undo)}", "dim")
     if left:
         yield ""
         yield from _finding_lines(left)

@@ -283,7 +283,10 @@ def _resolve_all(call: Invocation, id: str | None, incoming: bool, current: bool
             _document(memory, waiting=memory.history.conflicts())
             | {"changeSets": [applied_document(memory, change_set) for change_set in done]}
         ),
-        lambda: [f"Resolved {plural(len(done), 'conflict')}."],
+        lambda: [
+            f"Resolved {plural(len(done), 'conflict')}.",
+            *(Span(f"  To undo it: nuggets undo {change_set.id}", "dim") for change_set in done),
+        ],
     )
     return 0
 

@@ -6,6 +6,7 @@ a note still, and does it all again. Each file is replaced in one step.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,18 +16,15 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 
-from core.errors import BrokenFileError, ConflictError, ErrorCode
-from core.folder import FACT_SUFFIXES
+from core.errors import ConflictError, ErrorCode
 from core.model.change import PERSON, ChangeSet, FactChange, NoteChange
-from core.model.fact import Fact
 from core.model.masks import Masks
-from core.model.note import Note
 from core.model.saved_search import SEARCHES_FILE
 from core.settings import SETTINGS_FILE, InferenceSettings
 from core.storage.database import SIDE_FILES
 from core.storage.files import atomic
 from core.storage.files.side_folders import names_in
-from core.storage.format.codec import ItemError, read_fact, read_note, write_fact, write_note
+from core.storage.format.codec import ItemError, read_note, write_note
 from core.storage.format.documents import Document, GraphDocument, read_graph, read_nugget
 from core.storage.journal import codec
 from core.storage.journal.schema import HISTORY_TABLES
@@ -79,28 +77,21 @@ class Place:
 # Notes, facts and their files
 
 
-def _masked_raw(raw: bytes, item: type[Note] | type[Fact], masks: Masks, rules: InferenceSettings) -> bytes:
-    """The bytes of a note or fact with the values masked; what cannot be read as such is masked as bytes."""
-    if not masks.may_hold(raw):
-        return raw
-    try:
-        if item is Note:
+def _masked_raw(raw: bytes, is_note: bool, masks: Masks, rules: InferenceSettings) -> bytes:
+    """The bytes of a note or fact with the values masked; of a note, its tags and vector's recipe in step."""
+    if is_note and masks.may_hold(raw):
+        with contextlib.suppress(ItemError):
             note = read_note(raw, rules)
             told = masks.note(note)
             raw = raw if told is note else write_note(told, note, raw)
-        else:
-            fact = read_fact(raw)
-            masked = masks.fact(fact)
-            raw = raw if masked is fact else write_fact(masked, fact, raw)
-    except ItemError:
-        pass
     return masks.data(raw)
 
 
 def _masked_document(document: Document, masks: Masks, rules: InferenceSettings) -> Document:
     """A file with the values masked in it; the same one when it holds none."""
-    item, listed = (Note, "notes") if isinstance(document, GraphDocument) else (Fact, "facts")
-    raws = tuple(_masked_raw(raw, item, masks, rules) for raw in document.raws)
+    is_graph = isinstance(document, GraphDocument)
+    raws = tuple(_masked_raw(raw, is_graph, masks, rules) for raw in document.raws)
+    listed = "notes" if is_graph else "facts"
     fields = {name: value if name == listed else masks.data(value) for name, value in document.fields.items()}
     if raws == document.raws and fields == document.fields:
         return document
@@ -115,19 +106,6 @@ def _masked_document(document: Document, masks: Masks, rules: InferenceSettings)
     return dataclasses.replace(document, raws=made.raws, fields=made.fields, notes=notes)
 
 
-def _masked_file(path: Path, data: bytes, masks: Masks, rules: InferenceSettings) -> bytes:
-    """The bytes of a graph.json or a fact file, whole or broken, or of any text, with the values masked."""
-    if masks.may_hold(data) and path.suffix == ".json":
-        try:
-            is_nugget = path.name.endswith(FACT_SUFFIXES)
-            document = read_nugget(path, data, None) if is_nugget else read_graph(path, data, None, rules)
-            told = document if document.broken else _masked_document(document, masks, rules)
-            data = data if told is document else b"".join(told.to_parts())
-        except BrokenFileError:
-            pass
-    return masks.data(data)
-
-
 # The history
 
 
@@ -140,8 +118,7 @@ def _mask_rows(
             body = _masked_body(row["body"], masks)
             told |= {"body": body, "size": len(body) if body != row["body"] else row["size"]}
         elif table == "seen":
-            item = Note if row["item"].startswith("n ") else Fact
-            told["raw"] = _masked_raw(row["raw"], item, masks, rules)
+            told["raw"] = _masked_raw(row["raw"], row["item"].startswith("n "), masks, rules)
         return told
 
     return mask_rows(journal.rows, masked, write, HISTORY_TABLES)
@@ -149,13 +126,12 @@ def _mask_rows(
 
 def _masked_body(body: bytes, masks: Masks) -> bytes:
     """A change set's bytes, pressed or not, with the values masked; the same bytes when it holds none."""
-    try:
+    with contextlib.suppress(ValueError):
         # Read whole: files stand in it in base64.
         change_set = codec.read_change_set(body)
-    except ValueError:
-        return bytes(masked_cell(body, masks))
-    masked = masks.change_set(change_set)
-    return bytes(masked_cell(body if masked is change_set else codec.write_change_set(masked), masks))
+        masked = masks.change_set(change_set)
+        body = body if masked is change_set else codec.write_change_set(masked)
+    return bytes(masked_cell(body, masks))
 
 
 def _mask_journal(journal: Journal, masks: Masks, rules: InferenceSettings) -> None:
@@ -173,9 +149,7 @@ def _mask_journal(journal: Journal, masks: Masks, rules: InferenceSettings) -> N
 # What stands beside notes and facts
 
 
-def _beside(
-    home: Path, loaded: Loaded, masks: Masks, rules: InferenceSettings
-) -> Iterator[tuple[Place, bytes | None]]:
+def _beside(home: Path, loaded: Loaded, masks: Masks) -> Iterator[tuple[Place, bytes | None]]:
     """The files that hold a value, and what is to stand in each; None for one that is deleted."""
     kept = [
         (what, home / folder / name) for folder, what in _DELETED.items() for name in names_in(home / folder)
@@ -191,7 +165,7 @@ def _beside(
     copies = {copy.path for copy in (*conflict_copies(home), *bad_copies(home))} | loaded.broken()
     for path in (*sorted(copies), home / SETTINGS_FILE, home / SEARCHES_FILE):
         found = atomic.read_file(path)
-        told = _masked_file(path, found[0], masks, rules) if found is not None else b""
+        told = masks.data(found[0]) if found is not None else b""
         if found is not None and told != found[0]:
             yield Place("copy", path), told
     pages = loaded.graph.pages
@@ -201,8 +175,8 @@ def _beside(
             yield Place("file", pages.path(name)), masks.text(file.text).encode()
 
 
-def _mask_beside(home: Path, loaded: Loaded, masks: Masks, rules: InferenceSettings) -> None:
-    for place, data in _beside(home, loaded, masks, rules):
+def _mask_beside(home: Path, loaded: Loaded, masks: Masks) -> None:
+    for place, data in _beside(home, loaded, masks):
         pages = loaded.graph.pages
         target = atomic.write_target(pages.folder if place.what == "file" and pages else home, place.path)
         if data is None:
@@ -217,7 +191,7 @@ def _mask_beside(home: Path, loaded: Loaded, masks: Masks, rules: InferenceSetti
 def places(store: Store, masks: Masks, rules: InferenceSettings) -> tuple[Place, ...]:
     """Where the values stand in the folder at present; writes nothing. Raises StorageError, BrokenJournalError."""
     loaded, journal, git = store.loaded, store.journal, store.home / ".git"
-    found = [place for place, _ in _beside(store.home, loaded, masks, rules)]
+    found = [place for place, _ in _beside(store.home, loaded, masks)]
     for document in loaded.documents().values():
         told = _masked_document(document, masks, rules)
         if told is not document:
@@ -248,7 +222,7 @@ def mask_folder(
             session, loaded = store.reconcile_now()
             if session.journal is not None:
                 _mask_journal(session.journal, masks, rules)
-            _mask_beside(store.home, loaded, masks, rules)
+            _mask_beside(store.home, loaded, masks)
             pairs = ((one, _masked_document(one, masks, rules)) for one in loaded.documents().values())
             changed = [told for document, told in pairs if told is not document]
             if not changed:

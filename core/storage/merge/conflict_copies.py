@@ -1,10 +1,12 @@
-"""Conflict copies: what sync tools leave beside a file of the memory when it was changed on two machines at once."""
+"""Conflict copies: what sync tools leave beside a file of the memory when it was changed on two machines at once, and
+the second file of a nugget that another build of the original keeps under the other ending.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -30,6 +32,7 @@ from core.storage.format.documents import (
     Document,
     GraphDocument,
     NuggetDocument,
+    nugget_of_file,
     read_graph,
     read_nugget,
 )
@@ -68,8 +71,20 @@ def conflict_copies(home: Path) -> list[ConflictCopy]:
     What cannot be read as a note graph or a fact file is none; see `bad_copies`. Raises StorageError when the system
     does not show the folder.
     """
-    found = [ConflictCopy(path, home / GRAPH_FILE) for path in _graph_copies(home)]
-    found += [ConflictCopy(path, original) for path, original in _fact_copies(home)]
+    paths = [path for path in _entries(home) if os.path.isfile(path) and not os.path.islink(path)]
+    # Of two files of one nugget that counts whose ending comes first.
+    counting = [path for suffix in reversed(FACT_SUFFIXES) for path in paths if path.name.endswith(suffix)]
+    stems = {nugget_of_file(path.name): path for path in counting}
+    found = []
+    for path in paths:
+        first = stems.get(nugget_of_file(path.name), path) if path in counting else path
+        original = first if first != path else _original(path, stems)
+        if original is not None and _kind(path) == "facts" and _same_nugget(path, original):
+            found.append(ConflictCopy(path, original))
+    graph = home / GRAPH_FILE
+    for path in _entries(graph.parent):
+        if _names_graph_copy(path) and not os.path.islink(path) and _kind(path) == "notes":
+            found.append(ConflictCopy(path, graph))
     return sorted(found, key=lambda copy: str(copy.path))
 
 
@@ -78,21 +93,11 @@ def bad_copies(home: Path) -> list[ConflictCopy]:
 
     Sound JSON of another content is none. Raises StorageError when the system does not show the folder.
     """
-    found = []
-    for folder in (home, home / GRAPH_FILE.parent):
-        for path in _entries(folder):
-            original = _named_original(home, path)
-            problem = _problem(path) if original is not None else ""
-            if original is not None and problem:
-                found.append(ConflictCopy(path, original, problem))
-    return sorted(found, key=lambda copy: str(copy.path))
-
-
-def _named_original(home: Path, path: Path) -> Path | None:
-    """The file of which this is a copy, judging by its name alone."""
-    if path.parent == home:
-        return _original(path, {})
-    return home / GRAPH_FILE if _names_graph_copy(path) else None
+    graph = home / GRAPH_FILE
+    named = [(path, _original(path, {})) for path in _entries(home)]
+    named += [(path, graph) for path in _entries(graph.parent) if _names_graph_copy(path)]
+    found = (ConflictCopy(path, of, _problem(path)) for path, of in named if of is not None)
+    return sorted((copy for copy in found if copy.problem), key=lambda copy: str(copy.path))
 
 
 def _problem(path: Path) -> str:
@@ -104,24 +109,18 @@ def _problem(path: Path) -> str:
         found = read_file(path)
     except NuggetsError as error:
         return error.what
-    if found is None:
-        return ""
-    data = found[0].removeprefix(BOM)
+    data = found[0].removeprefix(BOM) if found is not None else b"{}"
     if not data.strip():
         return "is empty"
     try:
         load(data)
     except JsonError:
-        return _why_broken(data)
+        try:
+            split_object(data)
+        except JsonError as error:
+            return f"cannot be read ({error})"
+        return "cannot be read (its JSON is broken)"
     return ""
-
-
-def _why_broken(data: bytes) -> str:
-    try:
-        split_object(data)
-    except JsonError as error:
-        return f"cannot be read ({error})"
-    return "cannot be read (its JSON is broken)"
 
 
 def read_copy(copy: ConflictCopy, rules: InferenceSettings | None = None) -> Document:
@@ -129,7 +128,19 @@ def read_copy(copy: ConflictCopy, rules: InferenceSettings | None = None) -> Doc
 
     Raises NotFoundError, BrokenFileError, ReadOnlyError (a newer format), StorageError.
     """
-    document = _read_copy(copy, rules)
+    found = read_file(copy.path)
+    if found is None:
+        raise NotFoundError("no such file", field="file", where=str(copy.path))
+    document: Document
+    if copy.original.name == GRAPH_FILE.name:
+        document = read_graph(copy.path, *found, rules or InferenceSettings())
+    else:
+        document = read_nugget(copy.path, *found)
+        if document.broken:
+            raise BrokenFileError(document.broken, where=str(copy.path), kept=_KEPT)
+        if "name" not in document.fields:
+            meta = msgspec.structs.replace(document.meta, name=nugget_of_file(copy.original.name))
+            document = replace(document, meta=meta)
     if document.read_only:
         version = document.fields["version"].decode(errors="replace")
         raise ReadOnlyError(
@@ -142,63 +153,29 @@ def read_copy(copy: ConflictCopy, rules: InferenceSettings | None = None) -> Doc
     return document
 
 
-def _read_copy(copy: ConflictCopy, rules: InferenceSettings | None) -> Document:
-    found = read_file(copy.path)
-    if found is None:
-        raise NotFoundError("no such file", field="file", where=str(copy.path))
-    data, made = found
-    if copy.original.name == GRAPH_FILE.name:
-        return read_graph(copy.path, data, made, rules or InferenceSettings())
-    document = read_nugget(copy.path, data, made)
-    if document.broken:
-        raise BrokenFileError(document.broken, where=str(copy.path), kept=_KEPT)
-    name = document.meta.name if "name" in document.fields else _stem(copy.original.name)
-    return replace(document, meta=msgspec.structs.replace(document.meta, name=name))
-
-
 def left_over(document: Document, original: Path) -> tuple[str, ...]:
     """What of a copy joining does not take over, in words: items that cannot be read, and fields of the file itself
     that its original lacks or has otherwise. What describes a nugget comes with one whose file is gone.
     """
-    items = "notes" if isinstance(document, GraphDocument) else "facts"
-    found = _bytes_of(original)
-    try:
+    found, held = _bytes_of(original), {}
+    with contextlib.suppress(JsonError):
         held = split_object(found[0].removeprefix(BOM)) if found is not None else {}
-    except JsonError:
-        held = {}
-    taken = {"version", items}
+    taken = {"version", "notes" if isinstance(document, GraphDocument) else "facts"}
     if found is None and isinstance(document, NuggetDocument):
         taken |= set(NuggetMeta.__struct_fields__)
     fields = [
         f"the file's field {name}"
         for name, value in document.fields.items()
-        if name not in taken and not _same_json(held.get(name), value)
+        if name not in taken
+        and held.get(name) != value
+        and (name not in held or load(held[name]) != load(value))
     ]
     return (*(f"{problem.where}: {problem.what}" for problem in document.problems), *fields)
-
-
-def _same_json(one: bytes | None, other: bytes) -> bool:
-    return one == other or (one is not None and load(one) == load(other))
-
-
-def _graph_copies(home: Path) -> Iterator[Path]:
-    for path in _json_files(home / GRAPH_FILE.parent):
-        if _names_graph_copy(path) and _kind(path) == "notes":
-            yield path
 
 
 def _names_graph_copy(path: Path) -> bool:
     stem = GRAPH_FILE.stem
     return path.name.startswith(stem) and is_mark(path.name[len(stem) : -len(_JSON)])
-
-
-def _fact_copies(home: Path) -> Iterator[tuple[Path, Path]]:
-    paths = _json_files(home)
-    stems = {_stem(path.name): path for path in reversed(paths) if path.name.endswith(FACT_SUFFIXES)}
-    for path in paths:
-        original = _original(path, stems)
-        if original is not None and _kind(path) == "facts" and _same_nugget(path, original):
-            yield path, original
 
 
 def _original(path: Path, stems: dict[str, Path]) -> Path | None:
@@ -211,7 +188,7 @@ def _original(path: Path, stems: dict[str, Path]) -> Path | None:
     if not path.name.endswith(FACT_SUFFIXES):
         return None
     # Here a name alone tells little, for a nugget may be called so: there must be one of the shorter name.
-    own = _stem(path.name)
+    own = nugget_of_file(path.name)
     shorter = (own[:end] for end in range(len(own) - 1, -1, -1))
     known = next((stem for stem in shorter if stem in stems and is_mark(own[len(stem) :])), None)
     return stems[known] if known is not None else None
@@ -236,12 +213,6 @@ def _same_nugget(path: Path, original: Path) -> bool:
     return len(names) < 2 and not documents[0].broken
 
 
-def _stem(name: str) -> str:
-    for suffix in FACT_SUFFIXES:
-        name = name.removesuffix(suffix)
-    return name
-
-
 def _kind(path: Path) -> str:
     found = _bytes_of(path)
     try:
@@ -256,11 +227,6 @@ def _bytes_of(path: Path) -> tuple[bytes, Fingerprint] | None:
         return read_file(path)
     except StorageError:
         return None
-
-
-def _json_files(folder: Path) -> list[Path]:
-    """The folder's own JSON files, no links and nothing hidden, sorted by name."""
-    return [path for path in _entries(folder) if os.path.isfile(path) and not os.path.islink(path)]
 
 
 def _entries(folder: Path) -> list[Path]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -13,13 +13,13 @@ import msgspec
 
 from core.errors import BrokenFileError, ConflictError, ErrorCode, NotFoundError, ReadOnlyError, Remedy
 from core.model.change import GIT, ChangeSet, FactChange, NoteChange
-from core.model.compare import Differences, differences
+from core.model.compare import Differences, differences, spaced_as
 from core.model.entry import Conflict
 from core.model.fact import Fact
 from core.model.note import Note, normalised_note
 from core.model.snapshot import Snapshot
 from core.settings import InferenceSettings
-from core.storage.files.atomic import read_file, refused, replace_file
+from core.storage.files.atomic import read_file, replace_file
 from core.storage.format.documents import (
     BOM,
     Document,
@@ -34,8 +34,9 @@ from core.storage.format.documents import (
 )
 from core.storage.format.json_text import JsonError, load, split_object
 from core.storage.merge.deciding import Collect, conflict, other_way_round, take_ours
-from core.storage.merge.merge import brought, changes
-from core.storage.merge.three_way import merge_mappings, spaced_as, unchanged
+from core.storage.merge.merge import changes
+from core.storage.merge.rebase import rebase
+from core.storage.merge.three_way import merge_mappings
 
 _KEPT: Final = "no file was changed"
 _NOTHING: Final = Differences((), (), ())
@@ -69,11 +70,16 @@ def merge_file(base: Path, ours: Path, theirs: Path, rules: InferenceSettings | 
     ReadOnlyError (a newer format), NotFoundError, StorageError; nothing is written then.
     """
     rules = rules or InferenceSettings()
-    missing = [path for path in (base, ours, theirs) if not os.path.lexists(path)]
-    if {ours, theirs} & {*missing}:
-        raise NotFoundError("no such file", field="file", where=", ".join(map(str, missing)), kept=_KEPT)
-    mine, other = _read(ours, rules), _read(theirs, rules)
-    former = _read(base, rules) if _has_content(base) else _empty_like(mine)
+    missing = [str(path) for path in (base, ours, theirs) if not os.path.lexists(path)]
+    if missing and missing != [str(base)]:
+        raise NotFoundError("no such file", field="file", where=", ".join(missing), kept=_KEPT)
+    mine, other, found = _read(ours, rules), _read(theirs, rules), read_file(base)
+    if found is not None and found[0].strip():
+        former = _read(base, rules)
+    elif isinstance(mine, GraphDocument):
+        former = replace(mine, fields={}, raws=(), notes=())
+    else:
+        former = replace(mine, fields={}, raws=(), facts=())
     if not type(former) is type(mine) is type(other):
         raise BrokenFileError(
             "one is a note graph and another a fact file",
@@ -82,10 +88,13 @@ def merge_file(base: Path, ours: Path, theirs: Path, rules: InferenceSettings | 
             todo="give three versions of one file",
         )
     collect = Collect(take_ours)
-    merged = _merged(former, _with_mended(former, mine, other, rules), other, collect)
+    merged = _merged(former, mine, other, collect)
     fields = _merged_fields(former, mine, other, collect)
     if merged.raws != mine.raws or fields != mine.fields:
-        _replace(ours, replace(merged, fields=fields).to_parts())
+        # A link to it stays one, and a private file stays private.
+        target = Path(os.path.realpath(ours))
+        mode = stat.S_IMODE(target.stat().st_mode)
+        replace_file(target, *replace(merged, fields=fields).to_parts(), mode=mode)
     old, new = {*mine.raws}, {*merged.raws}
     # A changed one counts once, since it takes the place of its former self.
     count = max(len(old - new), len(new - old))
@@ -127,7 +136,7 @@ def _merged(base: Document, ours: Document, theirs: Document, collect: Collect) 
         notes=tuple(one for one in map(_unsqueezed, made.notes) if one is not None),
         facts=tuple(one for one in map(_unsqueezed, made.facts) if one is not None),
     )
-    made = brought(made, mine, other, decide)
+    made = rebase(made, mine, decide)
     merged: Document
     if isinstance(ours, GraphDocument):
         merged = changed_graph(ours, made.notes) or ours
@@ -159,29 +168,10 @@ def _unsqueezed(change: T) -> T | None:
     before, after = change.before, change.after
     if before is None or after is None:
         return msgspec.structs.replace(change, index=None) if before is None else change
-    if unchanged(before, after):
-        return None
-    return msgspec.structs.replace(change, after=spaced_as(before, after))
-
-
-def _with_mended(base: Document, ours: Document, theirs: Document, rules: InferenceSettings) -> Document:
-    """Ours, in which what cannot be read, and was so before, gives way to what theirs made of it."""
-    sound = {
-        id_of(item): raw for item, raw in zip(theirs.items, theirs.raws, strict=True) if item is not None
-    }
-    known = {*base.raws}
-    mended = {
-        place: sound[name]
-        for place, (item, raw) in enumerate(zip(ours.items, ours.raws, strict=True))
-        if item is None and raw in known and (name := _name(raw)) in sound
-    }
-    if not mended:
-        return ours
-    raws = tuple(mended.get(place, raw) for place, raw in enumerate(ours.raws))
-    data = b"".join(replace(ours, raws=raws).to_parts())
-    if isinstance(ours, GraphDocument):
-        return read_graph(ours.path, data, ours.fingerprint, rules)
-    return read_nugget(ours.path, data, ours.fingerprint)
+    after = spaced_as(before, after)
+    names = (name for name in after.__struct_fields__ if name != "vector")
+    same = all(getattr(before, name) == getattr(after, name) for name in names)
+    return None if same else msgspec.structs.replace(change, after=after)
 
 
 def _unreadable_there(base: Document, ours: Document, theirs: Document, collect: Collect) -> list[bytes]:
@@ -268,51 +258,25 @@ def _version(fields: Mapping[str, bytes]) -> float:
 # Files
 
 
-def _has_content(path: Path) -> bool:
-    found = read_file(path)
-    return found is not None and bool(found[0].strip())
-
-
 def _read(path: Path, rules: InferenceSettings) -> Document:
     found = read_file(path)
     if found is None:
         raise NotFoundError("no such file", field="file", where=str(path), kept=_KEPT)
-    data, made = found
+    todo = "fix the file, or replace it with a good copy"
+    document: Document | None = None
     try:
-        kind = kind_of(data)
+        kind = kind_of(found[0])
+        if kind == "notes":
+            document = read_graph(path, *found, rules)
+        elif kind == "facts":
+            document = read_nugget(path, *found)
+        what = document.broken if document is not None else "the file is neither a note graph nor a fact file"
     except ValueError as error:
-        raise _broken(path, f"the file cannot be read ({error})") from error
-    document: Document
-    if kind == "facts":
-        document = read_nugget(path, data, made)
-        if document.broken:
-            raise _broken(path, document.broken)
-    elif kind == "notes":
-        document = read_graph(path, data, made, rules)
-    else:
-        raise _broken(path, "the file is neither a note graph nor a fact file")
+        what = f"the file cannot be read ({error})"
+    if what or document is None:
+        raise BrokenFileError(what, where=str(path), kept=_KEPT, todo=todo)
     if document.read_only:
         raise ReadOnlyError(
             document.read_only, code=ErrorCode.NEWER_VERSION, remedy=Remedy("update", "merge it"), kept=_KEPT
         )
     return document
-
-
-def _broken(path: Path, what: str) -> BrokenFileError:
-    todo = "fix the file, or replace it with a good copy"
-    return BrokenFileError(what, where=str(path), kept=_KEPT, todo=todo)
-
-
-def _empty_like(document: Document) -> Document:
-    if isinstance(document, GraphDocument):
-        return replace(document, fields={}, raws=(), notes=())
-    return replace(document, fields={}, raws=(), facts=())
-
-
-def _replace(path: Path, parts: Sequence[bytes]) -> None:
-    target = Path(os.path.realpath(path))
-    try:
-        mode = stat.S_IMODE(target.stat().st_mode)
-    except OSError as error:
-        raise refused(path, "cannot be accessed", error) from error
-    replace_file(target, *parts, mode=mode)

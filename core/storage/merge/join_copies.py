@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -16,18 +17,18 @@ from core.model.compare import alike, differences, laid_over
 from core.model.draft import Draft
 from core.model.entry import Conflict
 from core.model.fact import Fact, Nugget
-from core.model.note import METADATA_FIELDS, Note, custom_tags, normalised_note, replace
+from core.model.note import Note, custom_tags, normalised_note, replace
 from core.model.snapshot import Snapshot
 from core.storage.format.documents import Document, GraphDocument, NuggetDocument, id_of
 from core.storage.merge.merge import (
     EditsWin,
-    brought,
     changes,
     in_step,
     linked_both_ways,
     told_once,
     without_odd_nuggets,
 )
+from core.storage.merge.rebase import rebase
 from core.storage.merge.three_way import same_meaning
 
 T = TypeVar("T", Note, Fact)
@@ -70,13 +71,19 @@ def join(
     deleted on purpose: all of it comes back, whatever the memory once held.
     """
     joined, present, known = Joined(entry), current, set[tuple[str, ...]]()
-    for one in _of_each_file(copies):
-        theirs = _snapshot(one, lambda _path, _place, item: item)
-        base = _snapshot(one, _Bases(versions, present, theirs, gone))
+    of: dict[str | None, list[Document]] = {}
+    for copy in copies:
+        of.setdefault(copy.meta.name if isinstance(copy, NuggetDocument) else None, []).append(copy)
+    # The first copy of each file, then the second of each, and so on.
+    for row in zip_longest(*of.values()):
+        one = [copy for copy in row if copy is not None]
+        theirs = _snapshot(one, lambda _, item: item)
+        kept = [copy for copy in one if copy.path not in gone]
+        base = _snapshot(kept, partial(_base, versions, present, theirs))
         made, odd = without_odd_nuggets(changes(base, present, theirs, entry), present)
         made = in_step(made, present)
-        decide = EditsWin(present)
-        present = laid_over(present, linked_both_ways(brought(made, present, theirs, decide), present))
+        decide = EditsWin()
+        present = laid_over(present, linked_both_ways(rebase(made, present, decide), present))
         present = laid_over(present, _noted(draft(present), made))
         joined.waiting += told_once(decide.conflicts, made, known)
         joined.left_out += odd
@@ -86,25 +93,14 @@ def join(
     return joined
 
 
-def _of_each_file(copies: Iterable[Document]) -> Iterator[list[Document]]:
-    """The first copy of each file, then the second of each, and so on."""
-    of: dict[str | None, list[Document]] = {}
-    for copy in copies:
-        of.setdefault(copy.meta.name if isinstance(copy, NuggetDocument) else None, []).append(copy)
-    for row in zip_longest(*of.values()):
-        yield [copy for copy in row if copy is not None]
-
-
-def _snapshot(
-    documents: Iterable[Document], version: Callable[[Path, str, Any], Note | Fact | None]
-) -> Snapshot:
+def _snapshot(documents: Iterable[Document], version: Callable[[str, Any], Note | Fact | None]) -> Snapshot:
     """What files say, in one version of each of their notes and facts."""
     notes: list[Note] = []
     nuggets: list[Nugget] = []
     for document in documents:
         place = document.meta.name if isinstance(document, NuggetDocument) else ""
         first = {id_of(item): item for item in reversed(document.items) if item is not None}
-        items = [version(document.path, place, item) for item in reversed(first.values())]
+        items = [version(place, item) for item in reversed(first.values())]
         if isinstance(document, GraphDocument):
             notes += (item for item in items if isinstance(item, Note))
         else:
@@ -113,38 +109,42 @@ def _snapshot(
     return Snapshot(notes=tuple(notes), nuggets=tuple(nuggets))
 
 
-class _Bases:
-    """Finds the version that a note or fact of a copy was made from, None for none."""
+def _base(
+    versions: Versions, present: Snapshot, theirs: Snapshot, place: str, item: Note | Fact
+) -> Note | Fact | None:
+    """The version that a note or fact of a copy was made from, None for none.
 
-    def __init__(
-        self, versions: Versions, present: Snapshot, theirs: Snapshot, gone: Collection[Path]
-    ) -> None:
-        self._versions = versions
-        self._present = present
-        self._theirs = theirs
-        self._gone = gone
+    A fact that is not known bears no id: its note tells whether it is a known one that was changed.
+    """
+    known = versions(place if isinstance(item, Fact) else item.id, item)
+    if isinstance(item, Note):
+        return _closest(item, known)
+    if item in known:
+        return item
+    mine, note = (one.fact_notes.get((place, item.key)) for one in (present, theirs))
+    if mine is not None and mine.hidden_fact is not None:
+        # It was forgotten here, and waits in its note.
+        return as_visible_fact(mine.hidden_fact)
+    base = _closest(note, versions(note.id, note)) if note is not None else None
+    if base is None or base.hidden:
+        return None
+    named = msgspec.structs.replace(item, key=base.key, value=base.content)
+    return _closest(item, [one for one in known if alike(one.value, base.content)]) or named
 
-    def __call__(self, path: Path, place: str, item: T) -> T | None:
-        if path in self._gone:
-            return None
-        if isinstance(item, Note):
-            return _closest(item, self._versions(item.id, item))
-        return self._of_fact(place, item)
 
-    def _of_fact(self, nugget: str, fact: Fact) -> Fact | None:
-        """A fact that is not known bears no id: its note tells whether it is a known one that was changed."""
-        known = self._versions(nugget, fact)
-        if fact in known:
-            return fact
-        mine, note = (one.fact_notes.get((nugget, fact.key)) for one in (self._present, self._theirs))
-        if mine is not None and mine.hidden_fact is not None:
-            # It was forgotten here, and waits in its note.
-            return as_visible_fact(mine.hidden_fact)
-        base = _closest(note, self._versions(note.id, note)) if note is not None else None
-        if base is None or base.hidden:
-            return None
-        named = msgspec.structs.replace(fact, key=base.key, value=base.content)
-        return _closest(fact, [one for one in known if alike(one.value, base.content)]) or named
+# What of a note or fact moves without anybody writing it.
+_UNWRITTEN: Final = frozenset(
+    {
+        "hits",
+        "last_hit_session",
+        "last_accessed_at",
+        "last_rewritten_at",
+        "created_at",
+        "updated_at",
+        "vector",
+    }
+    | {"archived_at", "hidden_fact", "tags", "page", "extra"}
+)
 
 
 def _closest(item: T, known: Sequence[T]) -> T | None:
@@ -153,30 +153,13 @@ def _closest(item: T, known: Sequence[T]) -> T | None:
     """
 
     def distance(one: T) -> tuple[int, bool, int]:
-        written = sum(a != b for a, b in zip(_written(one), _written(item), strict=True))
-        rest = sum(getattr(one, name) != getattr(item, name) for name in item.__struct_fields__)
-        return (
-            written,
-            getattr(one, "updated_at", "") != getattr(item, "updated_at", ""),
-            0 if written else rest,
-        )
+        differing = {n for n in item.__struct_fields__ if getattr(one, n) != getattr(item, n)}
+        written = len(differing - _UNWRITTEN)
+        if isinstance(one, Note) and isinstance(item, Note):
+            written += set(custom_tags(one)) != set(custom_tags(item))
+        return written, "updated_at" in differing, 0 if written else len(differing)
 
     return min(known, key=distance, default=None)
-
-
-def _written(item: Note | Fact) -> tuple[object, ...]:
-    if isinstance(item, Fact):
-        return item.key, item.value
-    metadata = (getattr(item, name) for name in METADATA_FIELDS)
-    return (
-        item.title,
-        item.content,
-        item.source_key,
-        item.hidden,
-        set(custom_tags(item)),
-        item.links,
-        *metadata,
-    )
 
 
 def _noted(draft: Draft, made: ChangeSet) -> ChangeSet:

@@ -28,23 +28,6 @@ _QUIET: Final = frozenset(
 )
 
 
-def unchanged(one: Note | Fact, other: Note | Fact) -> bool:
-    """Whether two versions differ at most by white space in their texts, which the original squeezes at its saves."""
-    return one == other or all(
-        alike(getattr(one, name), getattr(other, name)) for name in one.__struct_fields__ if name != "vector"
-    )
-
-
-def spaced_as(base: T, side: T) -> T:
-    """A side without changes of white space alone, which the original makes at its saves: a file, unlike a change of
-    ours, does not tell whether they were meant.
-    """
-    texts = [name for name in ("title", "content", "value") if hasattr(base, name)]
-    pairs = {name: (getattr(base, name), getattr(side, name)) for name in texts}
-    spaced: Any = {name: old for name, (old, new) in pairs.items() if old != new and alike(old, new)}
-    return msgspec.structs.replace(side, **spaced) if spaced else side
-
-
 def same_meaning(one: Note | Fact, other: Note | Fact) -> bool:
     """Whether whoever deletes the one may delete the other: they differ at most by recalls, times, tags and links."""
     return all(
@@ -62,19 +45,22 @@ def merge_notes(base: Note | None, ours: Note, theirs: Note, decide: Decide) -> 
     right. Raises ConflictError when `decide` does.
     """
     if base is None:
-        ours, theirs = _one_metadata(ours, theirs)
+        surer = max(
+            ours, theirs, key=lambda note: (note.confidence, note.updated_at, note.source, note.scope)
+        )
+        given = {name: getattr(surer, name) for name in METADATA_FIELDS}
+        ours, theirs = replace(ours, **given), replace(theirs, **given)
     ours, theirs = _one_state_of_the_fact(base, ours, theirs, decide)
     changes: dict[str, Any] = {}
     for name in FILE_NAMES:
         if name not in ("id", "hits", "last_hit_session", "vector", "hidden_fact", "archived_at"):
-            former = getattr(base, name) if base is not None else _NOTHING
-            values = getattr(ours, name), getattr(theirs, name)
+            former, mine, other = (getattr(side, name, _NOTHING) for side in (base, ours, theirs))
             together = _lines_of_page(base, ours, theirs) if name == "content" else None
-            changes[name] = _field(ours.id, name, former, *values, decide) if together is None else together
+            changes[name] = (
+                _field(ours.id, name, former, mine, other, decide) if together is None else together
+            )
     changes |= _state(base, ours, theirs, changes["hidden"], changes["content"])
-    return replace(
-        ours, **changes, **_recalls(base, ours, theirs), extra=_extra(ours.id, base, ours, theirs, decide)
-    )
+    return replace(ours, **changes, **_rest(ours.id, base, ours, theirs, decide))
 
 
 def _lines_of_page(base: Note | None, ours: Note, theirs: Note) -> str | None:
@@ -90,17 +76,23 @@ def merge_facts(where: str, base: Fact | None, ours: Fact, theirs: Fact, decide:
     """Both versions of a fact in one. where: "nugget: key". Raises ConflictError when `decide` does."""
     values = {
         name: _field(
-            where,
-            name,
-            getattr(base, name) if base is not None else _NOTHING,
-            getattr(ours, name),
-            getattr(theirs, name),
-            decide,
+            where, name, getattr(base, name, _NOTHING), getattr(ours, name), getattr(theirs, name), decide
         )
         for name in ("key", "value")
     }
-    extra = _extra(where, base, ours, theirs, decide)
-    return msgspec.structs.replace(ours, **values, **_recalls(base, ours, theirs), extra=extra)
+    return msgspec.structs.replace(ours, **values, **_rest(where, base, ours, theirs, decide))
+
+
+def _rest(
+    where: str, base: Note | Fact | None, ours: Note | Fact, theirs: Note | Fact, decide: Decide
+) -> dict[str, Any]:
+    """What notes and facts have in common: their recalls, and the fields that this program does not know."""
+    former = base.extra if base is not None else {}
+    return {
+        "hits": merge_hits(base, ours, theirs),
+        "last_hit_session": _last_session(base, ours, theirs),
+        "extra": merge_mappings(where, former, ours.extra, theirs.extra, decide),
+    }
 
 
 def merge_mappings(
@@ -125,12 +117,6 @@ def merge_mappings(
     return merged
 
 
-def _extra(
-    where: str, base: Note | Fact | None, ours: Note | Fact, theirs: Note | Fact, decide: Decide
-) -> dict[str, Any]:
-    return merge_mappings(where, base.extra if base is not None else {}, ours.extra, theirs.extra, decide)
-
-
 def _as_text(value: Any) -> str:
     if value is _NOTHING:
         return ""
@@ -139,33 +125,17 @@ def _as_text(value: Any) -> str:
 
 def _one_state_of_the_fact(base: Note | None, ours: Note, theirs: Note, decide: Decide) -> tuple[Note, Note]:
     """When one side hid a fact, or brought it back, and the other gave it another key or value, one of both stands."""
-    if base is None or not base.is_fact or not _hid_and_edited(base, ours, theirs):
+    if base is None or not base.is_fact:
         return ours, theirs
-    found = conflict(
-        ErrorCode.CHANGED_IN_TWO_WAYS, ours.id, base.content, _said(ours), _said(theirs), "hidden"
-    )
+    hid = [side.hidden != base.hidden for side in (ours, theirs)]
+    edited = [side.key != base.key or not alike(side.content, base.content) for side in (theirs, ours)]
+    if hid[0] == hid[1] or not any(one and other for one, other in zip(hid, edited, strict=True)):
+        return ours, theirs
+    here, there = (f"{side.content} (hidden)" if side.hidden else side.content for side in (ours, theirs))
+    found = conflict(ErrorCode.CHANGED_IN_TWO_WAYS, ours.id, base.content, here, there, "hidden")
     taken = ours if decide(found, ours.hidden, theirs.hidden) == ours.hidden else theirs
     state = {name: getattr(taken, name) for name in OF_ITS_FACT}
     return replace(ours, **state), replace(theirs, **state)
-
-
-def _one_metadata(ours: Note, theirs: Note) -> tuple[Note, Note]:
-    surer = max(ours, theirs, key=lambda note: (note.confidence, note.updated_at, note.source, note.scope))
-    given = {name: getattr(surer, name) for name in METADATA_FIELDS}
-    return replace(ours, **given), replace(theirs, **given)
-
-
-def _hid_and_edited(base: Note, ours: Note, theirs: Note) -> bool:
-    return any(
-        one.hidden != base.hidden
-        and other.hidden == base.hidden
-        and not (alike(other.content, base.content) and other.key == base.key)
-        for one, other in ((ours, theirs), (theirs, ours))
-    )
-
-
-def _said(note: Note) -> str:
-    return f"{note.content} (hidden)" if note.hidden else note.content
 
 
 def _field(where: str, name: str, base: Any, ours: Any, theirs: Any, decide: Decide) -> Any:
@@ -182,22 +152,16 @@ def _field(where: str, name: str, base: Any, ours: Any, theirs: Any, decide: Dec
     return decide(conflict(ErrorCode.CHANGED_IN_TWO_WAYS, where, told, ours, theirs, name), ours, theirs)
 
 
-def _joined_tags(base: Any, ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ...]:
-    return _joined(base, ours, theirs, lambda tag: tag)
+def _joined(base: Any, ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Tags or links, which are sets that stand in order: what one side took away goes, what one side added stays."""
 
+    def named(items: tuple[Any, ...]) -> dict[Any, Any]:
+        return {(one.to, one.reason) if isinstance(one, Link) else one: one for one in reversed(items)}
 
-def _joined_links(base: Any, ours: tuple[Link, ...], theirs: tuple[Link, ...]) -> tuple[Link, ...]:
-    return _joined(base, ours, theirs, lambda link: (link.to, link.reason))
-
-
-def _joined(base: Any, ours: tuple[Any, ...], theirs: tuple[Any, ...], identity: Any) -> tuple[Any, ...]:
-    """Two sets that stand in order: what one side took away goes, what one side added stays."""
-    known = set() if base is _NOTHING else {identity(item) for item in base}
-    mine, other = {identity(item) for item in ours}, {identity(item) for item in theirs}
-    kept = [item for item in ours if identity(item) not in known or identity(item) in other]
-    found = {identity(item): item for item in reversed(kept)}
-    added = [item for item in theirs if identity(item) not in known and identity(item) not in mine]
-    return (*reversed(found.values()), *added)
+    known, mine, other = named(() if base is _NOTHING else base), named(ours), named(theirs)
+    kept = {name: item for name, item in reversed(mine.items()) if name not in known or name in other}
+    added = (item for name, item in reversed(other.items()) if name not in known and name not in mine)
+    return (*kept.values(), *added)
 
 
 def _state(base: Note | None, ours: Note, theirs: Note, hidden: bool, content: str) -> dict[str, Any]:
@@ -237,10 +201,6 @@ def _earliest(_base: Any, ours: str, theirs: str) -> str:
     return min(ours, theirs) if ours and theirs else ours or theirs
 
 
-def _recalls(base: Note | Fact | None, ours: Note | Fact, theirs: Note | Fact) -> dict[str, Any]:
-    return {"hits": merge_hits(base, ours, theirs), "last_hit_session": _last_session(base, ours, theirs)}
-
-
 def merge_hits(base: Note | Fact | None, ours: Note | Fact, theirs: Note | Fact) -> int:
     """Recalls of both sides added up; what both counted for one session, or what has no base, counts once."""
     one_session = ours.last_hit_session == theirs.last_hit_session
@@ -257,12 +217,12 @@ def _last_session(base: Note | Fact | None, ours: Note | Fact, theirs: Note | Fa
             side.last_hit_session == base.last_hit_session or side.hits < base.hits != other.hits
         ):
             return other.last_hit_session
-    return max(ours, theirs, key=_recalled).last_hit_session
 
+    def recalled(item: Note | Fact) -> tuple[bool, str, int, str]:
+        when = item.last_accessed_at if isinstance(item, Note) else ""
+        return item.last_hit_session != "", when, item.hits, item.last_hit_session
 
-def _recalled(item: Note | Fact) -> tuple[bool, str, int, str]:
-    when = item.last_accessed_at if isinstance(item, Note) else ""
-    return item.last_hit_session != "", when, item.hits, item.last_hit_session
+    return max(ours, theirs, key=recalled).last_hit_session
 
 
 def _page(base: Any, ours: Any, theirs: Any) -> Any:
@@ -274,10 +234,10 @@ def _page(base: Any, ours: Any, theirs: Any) -> Any:
 
 
 # What is made of two values of a field that both sides changed, where it is no conflict. Recalls, and what goes with
-# being hidden, are told by several fields together: see `_recalls` and `_state`.
+# being hidden, are told by several fields together: see `_rest` and `_state`.
 RULES: Final[Mapping[str, Callable[[Any, Any, Any], Any]]] = {
-    "tags": _joined_tags,
-    "links": _joined_links,
+    "tags": _joined,
+    "links": _joined,
     "created_at": _earliest,
     "updated_at": _latest,
     "last_accessed_at": _latest,

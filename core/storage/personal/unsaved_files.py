@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import sys
 import threading
 import time
 from collections.abc import Mapping
@@ -90,27 +91,25 @@ class UnsavedFiles:
         """The texts that nobody owns. Makes no file; what cannot be read is passed over."""
         names = names_in(self._folder)
         self._clear(names)
-        texts: list[FoundText] = []
         gone: dict[str, bool] = {_NOBODY: True, self._owner: False}
-        for name in names:
-            match = _TEXT.fullmatch(name)
-            if match is None:
-                continue
-            owner = match["owner"]
-            if owner not in gone:
-                gone[owner] = self._is_gone(owner)
-            if gone[owner] and len(texts) < _MOST:
-                with contextlib.suppress(OSError, ValueError), own_file(self._folder / name) as handle:
-                    texts.append(FoundText(name, read_up_to(handle, min(os.fstat(handle).st_size, _LONGEST))))
-        return texts
+        unowned: list[str] = []
+        for match in filter(None, map(_TEXT.fullmatch, names)):
+            if match["owner"] not in gone:
+                gone[match["owner"]] = self._is_gone(match["owner"])
+            if gone[match["owner"]]:
+                unowned.append(match.string)
+        return self._read(unowned[:_MOST], _LONGEST)
 
     def all(self) -> list[FoundText]:
         """Every text, of processes that live too, and what was left half written; what cannot be read is left out."""
+        names = names_in(self._folder)
+        return self._read([name for name in names if _TEXT.fullmatch(name) or _LEFTOVER.fullmatch(name)])
+
+    def _read(self, names: list[str], longest: int = sys.maxsize) -> list[FoundText]:
         texts: list[FoundText] = []
-        for name in names_in(self._folder):
-            if _TEXT.fullmatch(name) or _LEFTOVER.fullmatch(name):
-                with contextlib.suppress(OSError, ValueError), own_file(self._folder / name) as handle:
-                    texts.append(FoundText(name, read_up_to(handle, os.fstat(handle).st_size)))
+        for name in names:
+            with contextlib.suppress(OSError, ValueError), own_file(self._folder / name) as handle:
+                texts.append(FoundText(name, read_up_to(handle, min(os.fstat(handle).st_size, longest))))
         return texts
 
     def replace(self, name: str, body: bytes) -> None:
@@ -120,12 +119,11 @@ class UnsavedFiles:
 
     def close(self) -> None:
         """Lets go of what this process owns: its texts are there for the next one."""
-        with self._guard:
+        with self._guard, contextlib.suppress(OSError):
             lock, self._lock = self._lock, None
             if lock is not None:
-                with contextlib.suppress(OSError):
-                    lock.release()
-                self._unlink(f"{self._owner}.lock")
+                lock.release()
+                (self._folder / f"{self._owner}.lock").unlink()
 
     @staticmethod
     def _named(owner: str) -> str:
@@ -164,33 +162,22 @@ class UnsavedFiles:
     def _is_gone(self, owner: str) -> bool:
         """Whether the process that owned texts has ended. Where that cannot be told it is taken to live."""
         path = self._folder / f"{owner}.lock"
-        if not path.exists():
-            return True
-        try:
-            lock = Lock(path)
-            lock.acquire(0)
-        except (OSError, LockTimeoutError):
-            return False
-        lock.release()
+        if path.exists():
+            try:
+                lock = Lock(path)
+                lock.acquire(0)
+            except (OSError, LockTimeoutError):
+                return False
+            lock.release()
         return True
 
     def _clear(self, names: list[str]) -> None:
         """Removes what processes left that ended long ago and that holds no text."""
-        owners = {match["owner"] for name in names if (match := _TEXT.fullmatch(name))}
+        owners = {self._owner, *(match["owner"] for name in names if (match := _TEXT.fullmatch(name)))}
         for name in names:
-            match = _LOCK.fullmatch(name)
-            spent = match is not None and match["owner"] not in owners and match["owner"] != self._owner
-            if (spent or _LEFTOVER.fullmatch(name)) and self._is_old(name) and self._unheld(match):
-                self._unlink(name)
-
-    def _unheld(self, match: re.Match[str] | None) -> bool:
-        return match is None or self._is_gone(match["owner"])
-
-    def _is_old(self, name: str) -> bool:
-        with contextlib.suppress(OSError):
-            return time.time() - (self._folder / name).stat().st_mtime > _OLD_SECONDS
-        return False
-
-    def _unlink(self, name: str) -> None:
-        with contextlib.suppress(OSError):
-            (self._folder / name).unlink()
+            lock, path = _LOCK.fullmatch(name), self._folder / name
+            if _LEFTOVER.fullmatch(name) or (lock is not None and lock["owner"] not in owners):
+                with contextlib.suppress(OSError):
+                    old = time.time() - path.stat().st_mtime > _OLD_SECONDS
+                    if old and (lock is None or self._is_gone(lock["owner"])):
+                        path.unlink()

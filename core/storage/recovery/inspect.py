@@ -16,7 +16,7 @@ from core.folder import DATABASE_FILE, FACT_SUFFIXES, GRAPH_FILE
 from core.model.saved_search import SEARCHES_FILE
 from core.settings import SETTINGS_FILE
 from core.storage.files.atomic import LOCK_NAME, leftovers, write_target, wrong_kind
-from core.storage.merge.conflict_copies import ConflictCopy, bad_copies, conflict_copies, read_copy
+from core.storage.merge.conflict_copies import bad_copies, conflict_copies, read_copy
 from core.storage.safety.backups import BACKUPS
 from core.verify import Finding, sentence
 
@@ -31,51 +31,18 @@ def inspect_folder(home: Path) -> list[Finding]:
     """
     if not home.is_dir():
         return []
-    files = list(_memory_files(home))
+    graph, own = home / GRAPH_FILE, (SETTINGS_FILE, SEARCHES_FILE, DATABASE_FILE)
+    names = _names(home)
+    # The memory's own files, also those that are links to nothing.
+    files = [graph] if os.path.lexists(graph) else []
+    files += [home / n for n in names if n in own or (n.endswith(FACT_SUFFIXES) and not n.startswith("."))]
     return [
         *_false_links(home, files),
-        *_open_to_others(home, files),
+        *_open_to_others((home, home / GRAPH_FILE.parent, *files)),
         *_conflict_copies(home),
         *_leftovers(home),
         *_obstacles(home),
     ]
-
-
-def _obstacles(home: Path) -> Iterator[Finding]:
-    """What stands where the lock and the backups belong, so that nothing can be written or kept."""
-    lock, backups = home / LOCK_NAME, home / BACKUPS
-    wrong = wrong_kind(lock)
-    if wrong:
-        detail = f"{lock.name} {wrong}: the memory cannot be locked, so nothing can be written. "
-        detail += "Delete it when no agent is running; it is created again."
-        yield Finding("blocked-lock", str(lock), detail)
-    if not os.path.lexists(backups):
-        return
-    if not backups.is_dir():
-        refused = (
-            "it is a link to a folder that is not there" if backups.is_symlink() else "it is not a folder"
-        )
-    elif not backups.resolve().is_relative_to(home.resolve()):
-        refused = f"it is a link to {backups.resolve()}, outside the memory's folder"
-    elif os.access(home, os.W_OK) and not os.access(backups, os.W_OK | os.X_OK):
-        refused = "it is read-only"
-    else:
-        return
-    detail = (
-        f"No backups can be made in {backups.name}: {refused}. Changes are written and logged without them. "
-    )
-    detail += "Delete it, or allow writing there; it is created again."
-    yield Finding("no-backups", str(backups), detail)
-
-
-def _memory_files(home: Path) -> Iterator[Path]:
-    """The memory's own files, also those that are links to nothing."""
-    graph, own = home / GRAPH_FILE, (SETTINGS_FILE, SEARCHES_FILE, DATABASE_FILE)
-    if os.path.lexists(graph):
-        yield graph
-    for name in _names(home):
-        if name in own or (name.endswith(FACT_SUFFIXES) and not name.startswith(".")):
-            yield home / name
 
 
 def _names(folder: Path) -> list[str]:
@@ -101,23 +68,18 @@ def _false_links(home: Path, files: list[Path]) -> Iterator[Finding]:
             yield Finding("link-out-of-folder", str(path), detail)
 
 
-def _open_to_others(home: Path, files: list[Path]) -> Iterator[Finding]:
+def _open_to_others(paths: tuple[Path, ...]) -> Iterator[Finding]:
     """What everybody on this machine may write."""
-    if os.name == "nt":
-        return
-    for path in (home, home / GRAPH_FILE.parent, *files):
-        if _writable_by_others(path):
-            what = "folder" if path.is_dir() else "file"
+    for path in paths if os.name != "nt" else ():
+        try:
+            mode = path.stat().st_mode
+        except OSError:
+            continue
+        if mode & stat.S_IWOTH:
+            what = "folder" if stat.S_ISDIR(mode) else "file"
             detail = f"Every user of this machine may write this {what}, and so change what agents read. "
             detail += f"Close it with: chmod o-w {shlex.quote(str(path))}"
             yield Finding("writable-by-others", str(path), detail)
-
-
-def _writable_by_others(path: Path) -> bool:
-    try:
-        return bool(path.stat().st_mode & stat.S_IWOTH)
-    except OSError:
-        return False
 
 
 def _conflict_copies(home: Path) -> Iterator[Finding]:
@@ -130,24 +92,20 @@ def _conflict_copies(home: Path) -> Iterator[Finding]:
         )  # fmt: skip
         return
     for copy in copies:
-        problem = _problem(copy)
-        if problem:
-            bad.append(replace(copy, problem=problem))
+        try:
+            read_copy(copy)
+        except NuggetsError as error:
+            bad.append(replace(copy, problem=error.what))
             continue
-        detail = f"A sync tool left {copy.path.name} beside {copy.original.name}: its contents are not in the memory."
+        detail = (
+            f"{copy.path.name} is a copy of {copy.original.name}, left by a sync tool or another build of an "
+        )
+        detail += "agent: its contents are not in the memory."
         yield Finding("conflict-copy", str(copy.path), detail, remedy=Remedy("resolve-join"))
     for copy in bad:
         detail = f"{copy.path.name} looks like a conflict copy of {copy.original.name} and {copy.problem}: "
         detail += "it is not joined. Fix it or move it away."
         yield Finding("conflict-copy", str(copy.path), detail)
-
-
-def _problem(copy: ConflictCopy) -> str:
-    try:
-        read_copy(copy)
-    except NuggetsError as error:
-        return error.what
-    return ""
 
 
 def _leftovers(home: Path) -> Iterator[Finding]:
@@ -156,8 +114,31 @@ def _leftovers(home: Path) -> Iterator[Finding]:
         detail = f"A write of {target.name} was interrupted and left this file. The next change removes it."
         yield Finding("leftover", str(path), detail)
     for folder in (home, home / GRAPH_FILE.parent):
-        for name in _names(folder):
-            if _TEMPORARY_OF_OTHERS.fullmatch(name):
-                detail = "Another program began to write a file of the memory and did not finish. "
-                detail += "Delete it when no agent is running."
-                yield Finding("leftover", str(folder / name), detail)
+        for name in filter(_TEMPORARY_OF_OTHERS.fullmatch, _names(folder)):
+            detail = "Another program began to write a file of the memory and did not finish. "
+            yield Finding("leftover", str(folder / name), f"{detail}Delete it when no agent is running.")
+
+
+def _obstacles(home: Path) -> Iterator[Finding]:
+    """What stands where the lock and the backups belong, so that nothing can be written or kept."""
+    lock, backups = home / LOCK_NAME, home / BACKUPS
+    wrong = wrong_kind(lock)
+    if wrong:
+        detail = f"{lock.name} {wrong}: the memory cannot be locked, so nothing can be written. "
+        detail += "Delete it when no agent is running; it is created again."
+        yield Finding("blocked-lock", str(lock), detail)
+    refused = ""
+    if os.path.lexists(backups) and not backups.is_dir():
+        refused = (
+            "it is a link to a folder that is not there" if backups.is_symlink() else "it is not a folder"
+        )
+    elif backups.is_dir() and not backups.resolve().is_relative_to(home.resolve()):
+        refused = f"it is a link to {backups.resolve()}, outside the memory's folder"
+    elif backups.is_dir() and os.access(home, os.W_OK) and not os.access(backups, os.W_OK | os.X_OK):
+        refused = "it is read-only"
+    if refused:
+        detail = (
+            f"No backups can be made in {backups.name}: {refused}. Changes are written and logged without "
+        )
+        detail += "them. Delete it, or allow writing there; it is created again."
+        yield Finding("no-backups", str(backups), detail)

@@ -1,180 +1,171 @@
-"""Builds a sound note graph or fact file from the bytes that were last seen and from what is whole in a broken one."""
+"""Makes a sound note graph or fact file of what can be read in a broken one and of the bytes that were last seen."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
 import msgspec
 
-from core.model.fact import NuggetMeta
+from core.model.fact import Fact, NuggetMeta
+from core.model.note import Note
 from core.settings import InferenceSettings
-from core.storage.format.codec import ItemError, read_fact, read_note
+from core.storage.format.codec import ItemError, read_fact, read_note, unreadable_name
 from core.storage.format.documents import BOM, Document, GraphDocument, id_of
-from core.storage.format.json_text import JsonError, load
 
-# No string of JSON runs over the end of a line: so a stray quotation mark upsets one line and not all that follow.
-_STRING: Final = rb'"[^"\\\x00-\x1f]*+(?:\\[^\x00-\x1f][^"\\\x00-\x1f]*+)*+"'
-_NAME: Final = re.compile(rb"[\s,{]*+(%s)\s*+:\s*+" % _STRING)
-_SCALAR: Final = re.compile(rb"%s|[0-9A-Za-z+.\-]++" % _STRING)
-_BETWEEN_BRACKETS: Final = re.compile(rb"(?:[ \t\r\n,:0-9A-Za-z+.\-]++|%s)*+" % _STRING)
-_OBJECT: Final = re.compile(rb'\{\s*+"')
+# Python's own parser tells where a value ends. None of its strings runs over the end of a line: so a stray quotation
+# mark upsets one line and not all that follow.
+_PARSED: Final = json.JSONDecoder().raw_decode
+_OBJECT: Final = re.compile(r'\{\s*+"')
+_FIELD: Final = re.compile(r'[\s,{]*+("[^"\\\x00-\x1f]*+")\s*+:\s*+')
+_LIST: Final = re.compile(r'"(notes|facts)"\s*+:\s*+\[')
 # The end of the list, and not a stray bracket: a field follows, or the end of the file.
-_LIST_END: Final = re.compile(rb"[\s,]*+\]\s*+(?:,\s*+%s\s*+:|\}?\s*+\Z)" % _STRING)
+_LIST_END: Final = re.compile(r'[\s,]*+\]\s*+(?:,\s*+"[^"\\\x00-\x1f]*+"\s*+:|\}?\s*+\Z)')
 # What follows an item of a list.
-_NEXT: Final = re.compile(rb"\s*+[,\]]")
-_CLOSING: Final = {ord("{"): ord("}"), ord("["): ord("]")}
-# Deeper ones are no notes. So each byte is looked at so often at most: time is in step with the size of the file.
+_NEXT: Final = re.compile(r"\s*+[,\]]")
+# So many objects that end or fail at one place are looked at, and so many that fail at all: garbage comes to an end.
 _DEEPEST: Final = 32
+_FAILURES: Final = 10_000
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
 
 
-class _Found(NamedTuple):
-    """A note or fact of a broken file. newness: of two that can be read with one id the greater one counts."""
+class Piece(NamedTuple):
+    """A note or fact of a file. name: its id or key, "" for none. sound: whether it can be read."""
 
+    name: str
     sound: bool
-    newness: str
     raw: bytes
 
 
-# The id of an object's bytes, and whether it can be read; None for what is neither note nor fact.
-_Judge = Callable[[bytes], tuple[str, _Found] | None]
+def pieces_of(document: Document, rules: InferenceSettings) -> list[Piece]:
+    """What stands in a file that can be read as a whole, in its order."""
+    kind = Note if isinstance(document, GraphDocument) else Fact
+    found = []
+    for item, raw in zip(document.items, document.raws, strict=True):
+        known = item or document.later.get(raw)
+        name = id_of(known) if known is not None else unreadable_name(raw, kind, rules) or ""
+        found.append(Piece(name, known is not None, raw))
+    return found
+
+
+def woven(pieces: Sequence[Piece], former: Document, *, missing: bool) -> tuple[list[bytes], set[int]]:
+    """The bytes of notes or facts in which what cannot be read is as it was last seen, and its places.
+
+    former: the file as it was last seen. What has no name is taken for the one that stood behind the same neighbour.
+    missing: what was seen and is not there at all comes back too, behind the one that it last stood behind.
+    """
+    seen = {id_of(item): raw for item, raw in zip(former.items, former.raws, strict=True) if item is not None}
+    sound = {piece.name for piece in pieces if piece.sound}
+    there = {piece.name for piece in pieces}
+    behind: dict[str, list[str]] = {}
+    before = ""
+    for name in seen:
+        if name in there:
+            before = name
+        else:
+            behind.setdefault(before, []).append(name)
+    raws = [seen[name] for name in behind.pop("", ())] if missing else []
+    replaced: set[int] = set()
+    before = ""
+    for place, (name, is_sound, raw) in enumerate(pieces):
+        if not name and behind.get(before):
+            name = behind[before].pop(0)
+        if not is_sound and name in seen and name not in sound:
+            raw = seen.pop(name)
+            replaced.add(place)
+        raws.append(raw)
+        if is_sound or place in replaced:
+            before = name
+            raws += [seen[one] for one in behind.pop(name, ())] if missing else []
+    return raws, replaced
 
 
 def rebuilt(data: bytes, former: Document, rules: InferenceSettings) -> list[bytes]:
     """A sound file, in parts, of what is whole in a broken one and of what is missing in it.
 
     former: the file as it was last seen, or an empty one. A note or fact that can be read in the broken file wins over
-    the one that was last seen, and that over one that is whole but cannot be understood; those that are missing stand
-    behind the one that they last stood behind. Takes time in step with the file's size.
+    the one that was last seen, and that over one that is whole but cannot be understood.
     """
-    if data.startswith(_UTF_16):
-        data = data.decode("utf-16", errors="replace").encode()
-    listed, judge, kinds = _kind_of(former, rules)
-    head = re.compile(rb'"%s"\s*+:\s*+\[' % listed.encode()).search(data)
-    found = _items(data, head.end() if head is not None else 0, judge)
-    legible = _fields(data.removeprefix(BOM), listed)
-    fields = dict(former.fields) | {
-        name: value for name, value in legible.items() if name not in kinds or _is_of_kind(value, kinds[name])
-    }
-    return replace(former, fields=fields, raws=tuple(_woven(found, former))).to_parts()
+    encoding = "utf-16" if data.startswith(_UTF_16) else "utf-8"
+    text = data.removeprefix(BOM).decode(encoding, "replace" if encoding == "utf-16" else "surrogateescape")
+    raws, _ = woven(list(_pieces_in(text, isinstance(former, GraphDocument), rules)), former, missing=True)
+    return replace(former, fields=dict(former.fields) | _fields_in(text, former), raws=tuple(raws)).to_parts()
 
 
-def _kind_of(former: Document, rules: InferenceSettings) -> tuple[str, _Judge, Mapping[str, object]]:
-    """The name of the list, who judges what stands in it, and of what kinds known fields are."""
-
-    def note(raw: bytes) -> tuple[str, _Found] | None:
-        item = read_note(raw, rules)
-        return item.id, _Found(True, item.updated_at, raw)
-
-    def fact(raw: bytes) -> tuple[str, _Found] | None:
-        return read_fact(raw).key, _Found(True, "", raw)
-
-    def judge(raw: bytes) -> tuple[str, _Found] | None:
-        # An object in which several of them stand is none itself.
-        if raw.count(mark) > _DEEPEST or mark not in raw:
-            return None
-        try:
-            return read(raw)
-        except ItemError as error:
-            whole = error.id and raw.count(mark) == 1 and _is_object(raw)
-            return (error.id, _Found(False, "", raw)) if whole else None
-
-    is_graph = isinstance(former, GraphDocument)
-    mark, read = (b'"id"', note) if is_graph else (b'"key"', fact)
-    settings = {setting.name: setting.type for setting in msgspec.structs.fields(NuggetMeta)}
-    return ("notes", judge, {"version": int | float}) if is_graph else ("facts", judge, settings)
-
-
-def _items(data: bytes, place: int, judge: _Judge) -> dict[str, _Found]:
-    """Each note or fact by its id, in the order of the file."""
-    found: dict[str, _Found] = {}
-    while opened := _OBJECT.search(data, place):
-        start = opened.start()
-        end = _end_of(data, start)
-        judged = judge(data[start:end]) if end else None
-        if judged is None or not (judged[1].sound or _NEXT.match(data, end)):
-            place = start + 1
+def _pieces_in(text: str, is_graph: bool, rules: InferenceSettings) -> Iterator[Piece]:
+    """Each note or fact in a broken file once: of several with one id the newest that can be read."""
+    found: dict[str, tuple[bool, str, Piece]] = {}
+    listed = _LIST.search(text)
+    place = listed.end() if listed is not None else 0
+    ends = Counter[int]()
+    while ends[-1] < _FAILURES and (opened := _OBJECT.search(text, place)):
+        end, failed = _end_of(text, opened.start())
+        ends[failed] += 1
+        ends[-1] += not end
+        place = opened.start() + 1 if ends[failed] <= _DEEPEST else max(failed, opened.start() + 1)
+        raw = text[opened.start() : end].encode("utf-8", "surrogateescape") if end else b""
+        mark = b'"id"' if is_graph else b'"key"'
+        if not end or mark not in raw:
+            # Nothing in it is a note or fact either.
+            place = end or place
             continue
-        id, item = judged
-        if id not in found or item[:2] > found[id][:2]:
-            found[id] = item
+        piece, newness = _judged(raw, mark, is_graph, rules)
+        if piece is None or not (piece.sound or _NEXT.match(text, end)):
+            continue
+        held = found.get(piece.name)
+        if held is None or held[:2] < (piece.sound, newness):
+            found[piece.name] = piece.sound, newness, piece
         place = end
-        if _LIST_END.match(data, place):
+        if _LIST_END.match(text, place):
             # What follows is another file, if anything.
-            again = re.compile(rb'"(?:notes|facts)"\s*+:\s*+\[').search(data, place)
-            place = again.end() if again is not None else len(data)
-    return found
+            again = _LIST.search(text, place)
+            place = again.end() if again is not None else len(text)
+    return (piece for _, _, piece in found.values())
 
 
-def _end_of(data: bytes, start: int) -> int:
-    """Where the object or list that opens at `start` ends; 0 for one that does not, or makes no sense."""
-    place, awaited = start, bytearray()
-    while place < len(data):
-        bracket = data[place]
-        if bracket in _CLOSING and len(awaited) < _DEEPEST:
-            awaited.append(_CLOSING[bracket])
-        elif not awaited or awaited.pop() != bracket:
-            return 0
-        if not awaited:
-            return place + 1
-        between = _BETWEEN_BRACKETS.match(data, place + 1)
-        place = between.end() if between is not None else place + 1
-    return 0
+def _end_of(text: str, start: int) -> tuple[int, int]:
+    """Where a value of JSON ends, 0 for one that makes no sense; and where that was known."""
+    try:
+        end = _PARSED(text, start)[1]
+        return end, end
+    except json.JSONDecodeError as error:
+        return 0, error.pos
+    except (ValueError, RecursionError):
+        return 0, start + 1
 
 
-def _fields(data: bytes, listed: str) -> dict[str, bytes]:
-    """The fields at the beginning of a file, up to its list."""
+def _judged(raw: bytes, mark: bytes, is_graph: bool, rules: InferenceSettings) -> tuple[Piece | None, str]:
+    """An object as a note or fact, and its time; None for what is neither."""
+    try:
+        if is_graph:
+            note = read_note(raw, rules)
+            return Piece(note.id, True, raw), note.updated_at
+        return Piece(read_fact(raw).key, True, raw), ""
+    except ItemError as error:
+        # An object in which several of them stand is none itself.
+        return (Piece(error.id, False, raw) if error.id and raw.count(mark) == 1 else None), ""
+
+
+def _fields_in(text: str, former: Document) -> dict[str, bytes]:
+    """The fields at the beginning of a broken file, up to its list, without those that are not of their kind."""
+    kinds: dict[str, object] = {"version": int | float}
+    if not isinstance(former, GraphDocument):
+        kinds = {setting.name: setting.type for setting in msgspec.structs.fields(NuggetMeta)}
     found: dict[str, bytes] = {}
     place = 0
-    while (named := _NAME.match(data, place)) and named[1].strip(b'"').decode("utf-8", "replace") != listed:
-        scalar = _SCALAR.match(data, named.end())
-        end = scalar.end() if scalar is not None else _end_of(data, named.end())
-        if not end:
+    while (named := _FIELD.match(text, place)) and named[1] not in ('"notes"', '"facts"'):
+        place, _ = _end_of(text, named.end())
+        if not place:
             break
+        value = text[named.end() : place].encode("utf-8", "surrogateescape")
         try:
-            load(data[named.end() : end])
-            found[str(load(named[1]))] = data[named.end() : end]
-        except JsonError:
-            break
-        place = end
-    return found
-
-
-def _woven(found: Mapping[str, _Found], former: Document) -> list[bytes]:
-    """What was found with what is missing among it, each behind the one that it last stood behind."""
-    following: dict[str | None, list[bytes]] = {}
-    put_back: set[str] = set()
-    before: str | None = None
-    for item, raw in zip(former.items, former.raws, strict=True):
-        if item is None:
+            name = json.loads(named[1])
+            msgspec.json.decode(value, type=kinds.get(name, object))
+            found[name] = value
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             continue
-        id = id_of(item)
-        if id in found and found[id].sound:
-            before = id
-        else:
-            following.setdefault(before, []).append(raw)
-            put_back.add(id)
-    raws = following.pop(None, [])
-    for id, one in found.items():
-        if one.sound or id not in put_back:
-            raws.append(one.raw)
-        raws += following.pop(id, [])
-    return raws
-
-
-def _is_object(raw: bytes) -> bool:
-    try:
-        return isinstance(load(raw), dict)
-    except JsonError:
-        return False
-
-
-def _is_of_kind(value: bytes, kind: object) -> bool:
-    try:
-        msgspec.json.decode(value, type=kind)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
-        return False
-    return True
+    return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import hashlib
 import re
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -13,25 +13,16 @@ import msgspec
 from core.errors import InvalidInputError, NotFoundError, NuggetsError
 from core.model.names import iso, parse_iso
 from core.storage.files.atomic import read_file, replace_file
-from core.storage.files.side_folders import (
-    STAMP,
-    moment_of,
-    names_in,
-    remove_half_written,
-    side_folder,
-    stamp,
-)
+from core.storage.files.side_folders import names_in, remove_half_written, side_folder, stamp
 from core.storage.format.json_text import JsonError, dump, load
 from core.text.normalise import encodable
 
 QUARANTINE: Final = "quarantine"
 
 RECORD: Final = ".record.json"
-_NAME: Final = re.compile(STAMP + r"-(?P<digest>[0-9a-f]{8})-(?P<file>.+\.(?:json|toml|md|markdown))")
 _UNFIT: Final = re.compile(r"[^A-Za-z0-9._-]")
 _LONGEST_NAME: Final = 120
 _DIGITS: Final = 8
-_NO_REASON: Final = "the reason is unknown"
 
 
 class _Stored(msgspec.Struct, omit_defaults=True):
@@ -80,94 +71,45 @@ def set_aside(
     if moment is None:
         raise InvalidInputError("not a time", where=repr(at), kept="nothing was written")
     file, where, reason = map(encodable, (file, where, reason))
-    folder = side_folder(home, QUARANTINE)
-    names = remove_half_written(folder)
-    import hashlib
-
-    digest = hashlib.sha256(data).hexdigest()
-    short = _file_name(file)
-    stored = _Stored(
-        file=file, where=where, reason=reason, at=iso(moment), whole=whole, sha256=digest, sound=sound
-    )
-    for name in names:
+    folder, digest = side_folder(home, QUARANTINE), hashlib.sha256(data).hexdigest()
+    # The last part of the file's path, in characters that every system takes.
+    short = _UNFIT.sub("_", PurePosixPath(file).name)[-_LONGEST_NAME:] or "file"
+    for name in remove_half_written(folder):
         if name.endswith(f"-{digest[:_DIGITS]}-{short}{RECORD}"):
             known = _read_record(folder / name)
             if known is not None and (known.file, known.sha256) == (file, digest):
                 return known
     path = folder / f"{stamp(moment)}-{digest[:_DIGITS]}-{short}"
+    stored = _Stored(file, where, reason, iso(moment), whole, digest, sound)
     # The record last: once it is there, so are the bytes.
     replace_file(path, data)
     replace_file(path.with_name(path.name + RECORD), dump(msgspec.to_builtins(stored), indent=True) + b"\n")
-    return _record(path, stored, len(data))
-
-
-def _file_name(file: str) -> str:
-    """The last part of a file's path, in characters that every system takes."""
-    return _UNFIT.sub("_", PurePosixPath(file).name)[-_LONGEST_NAME:] or "file"
+    return Record(path=path, size=len(data), **msgspec.structs.asdict(stored))
 
 
 def records(home: Path) -> list[Record]:
-    """All that was set aside, newest first. Bytes whose record was lost are among them; other files are passed over."""
+    """All that was set aside, newest first. Files without a record that can be read are passed over."""
     folder = home / QUARANTINE
-    names = names_in(folder)
-    found: list[Record | None] = []
-    for name in names:
-        if name.endswith(RECORD):
-            found.append(_read_record(folder / name))
-        elif name + RECORD not in names:
-            found.append(_without_record(folder / name))
-    return sorted(
-        (record for record in found if record is not None),
-        key=lambda record: (record.at, record.path.name),
-        reverse=True,
-    )
+    read = (_read_record(folder / name) for name in names_in(folder) if name.endswith(RECORD))
+    found = (record for record in read if record is not None)
+    return sorted(found, key=lambda record: (record.at, record.path.name), reverse=True)
 
 
 def record_bytes(record: Record) -> bytes:
     """The exact bytes that were set aside. Raises NotFoundError when they are gone, StorageError."""
     found = read_file(record.path)
     if found is None:
-        raise NotFoundError(
-            "this file is no longer in the quarantine",
-            field="file",
-            where=str(record.path),
-        )
+        where = str(record.path)
+        raise NotFoundError("this file is no longer in the quarantine", field="file", where=where)
     return found[0]
 
 
 def _read_record(path: Path) -> Record | None:
-    """The record in a file; None when its bytes are gone. One that is illegible is told from its name."""
+    """The record in a file; None for one that cannot be read, or whose bytes are gone."""
     bytes_path = path.with_name(path.name.removesuffix(RECORD))
     try:
-        size = bytes_path.stat().st_size
         found = read_file(path)
         stored = msgspec.convert(load(found[0] if found else b""), _Stored)
-        return _record(bytes_path, stored, size)
-    except (JsonError, msgspec.ValidationError):
-        return _without_record(bytes_path)
-    except (OSError, NuggetsError):
+        return Record(path=bytes_path, size=bytes_path.stat().st_size, **msgspec.structs.asdict(stored))
+    except (JsonError, msgspec.ValidationError, OSError, NuggetsError):
         return None
-
-
-def _without_record(path: Path) -> Record | None:
-    """What a file's name and bytes tell, when its record does not."""
-    named = _NAME.fullmatch(path.name)
-    moment = moment_of(named["stamp"]) if named else None
-    if named is None or moment is None:
-        return None
-    with contextlib.suppress(NuggetsError):
-        found = read_file(path)
-        import hashlib
-
-        digest = hashlib.sha256(found[0]).hexdigest() if found else ""
-        if found and digest.startswith(named["digest"]):
-            file = named["file"]
-            stored = _Stored(
-                file=file, where=file, reason=_NO_REASON, at=iso(moment), whole=False, sha256=digest
-            )
-            return _record(path, stored, len(found[0]))
-    return None
-
-
-def _record(path: Path, stored: _Stored, size: int) -> Record:
-    return Record(path=path, size=size, **msgspec.structs.asdict(stored))

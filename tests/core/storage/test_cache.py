@@ -74,18 +74,6 @@ def test_only_the_owner_may_read_the_file_and_enter_the_folder(path: Path) -> No
         assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
-@pytest.mark.slow
-def test_a_byte_that_is_another_gives_nothing_or_the_same_wherever_it_stands(path: Path) -> None:
-    whole = _written(path)
-    with path.open("r+b", buffering=0) as file:
-        for place, byte in enumerate(whole):
-            for other in (byte ^ 1 << place % 8, byte ^ 0xFF, byte):
-                file.seek(place)
-                file.write(bytes([other]))
-                assert _plain(read_cache(path, "1")) in (None, BLOCKS)
-    assert _plain(read_cache(path, "1")) == BLOCKS
-
-
 def test_a_file_cut_off_anywhere_or_with_something_after_it_gives_nothing(path: Path) -> None:
     whole = _written(path)
     for size in reversed(range(len(whole))):
@@ -98,13 +86,6 @@ def test_a_file_cut_off_anywhere_or_with_something_after_it_gives_nothing(path: 
 
 def _signed(rest: bytes) -> bytes:
     return blake2b(rest, digest_size=16).digest() + rest
-
-
-@given(st.one_of(st.binary(max_size=400), st.binary(max_size=200).map(_signed)))
-def test_garbage_gives_nothing(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
-    path = tmp_path_factory.mktemp("cache") / "index.cache"
-    path.write_bytes(data)
-    assert read_cache(path, "1") is None
 
 
 @given(st.lists(st.tuples(st.integers(0, 600), st.binary(min_size=1, max_size=80)), min_size=1, max_size=4))

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kits.drafts import make_fact_note, make_link, make_note
-from kits.memory_files import fact_object, note_object, notes_of, tree, write_graph, write_nugget
+from kits.memory_files import note_object, write_graph
 from kits.original_writer import Original
 
 from core import Memory
@@ -227,76 +227,8 @@ def replayed(golden: Path) -> Callable[[Path], None]:
     return put
 
 
-# Taking it back
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    notes = [note_object(number) for number in (1, 2)]
-    fact = note_object(3, kind="fact", sourceKey="a", title="a", id="fact-memory-00000003", content="a value")
-    write_graph(tmp_path, [notes[0], fact, notes[1]])
-    write_nugget(tmp_path, "memory", [fact_object("a"), fact_object("b"), fact_object("c")])
-    return tmp_path
-
-
-def _taken_back(home: Path, change: Callable[[], object]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The files before a change from outside, and after it was taken back."""
-    memory = Memory.open(home)
-    before, snapshot = _files(home), _read(home)
-    change()
-    (changed,) = _outside(snapshot, _read(home))
-    memory.history.undo(changed)
-    return before, _files(home)
-
-
-def _files(home: Path) -> dict[str, Any]:
-    return {name: json.loads(data) for name, data in tree(home).items() if name.endswith(".json")}
-
-
 def _read(home: Path) -> Snapshot:
     return read_folder(home, InferenceSettings()).snapshot
-
-
-def test_a_fact_file_that_was_deleted_comes_back(home: Path) -> None:
-    before, after = _taken_back(home, (home / "memory.nugget.json").unlink)
-    assert after.keys() == before.keys()
-    assert after["memory.nugget.json"]["facts"] == before["memory.nugget.json"]["facts"]
-
-
-def test_a_fact_file_that_was_added_goes_again(home: Path) -> None:
-    before, after = _taken_back(home, lambda: write_nugget(home, "other", [fact_object("x")]))
-    assert after == before
-
-
-def test_removed_notes_and_facts_come_back_to_their_places(home: Path) -> None:
-    def remove() -> None:
-        write_graph(home, [note for id, note in notes_of(home).items() if not id.startswith("fact")])
-        write_nugget(home, "memory", [fact_object("b"), fact_object("c")])
-
-    before, after = _taken_back(home, remove)
-    assert after == before
-
-
-def test_added_notes_and_facts_go_again(home: Path) -> None:
-    def add() -> None:
-        write_graph(home, [note_object(9, links=[]), *notes_of(home).values()])
-        write_nugget(home, "memory", [fact_object(key) for key in "axbc"])
-
-    before, after = _taken_back(home, add)
-    assert after == before
-
-
-def test_a_link_from_outside_can_be_taken_back(home: Path) -> None:
-    def link() -> None:
-        notes = notes_of(home)
-        one, two = notes["note-memory-00000001"], notes["note-memory-00000002"]
-        for holder, other in ((one, two), (two, one)):
-            holder["links"] = [{"to": other["id"], "reason": "kin", "createdAt": AT}]
-        write_graph(home, notes.values())
-
-    before, after = _taken_back(home, link)
-    assert notes_of(home)["note-memory-00000001"]["links"] == []
-    assert after == before
 
 
 def test_laying_over_keeps_what_a_change_set_does_not_touch() -> None:

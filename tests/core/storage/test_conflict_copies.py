@@ -124,7 +124,7 @@ def test_what_joining_does_not_take_over_is_named(home: Path) -> None:
 
 def test_a_nugget_of_a_longer_name_is_no_copy(home: Path) -> None:
     write_nugget(home, "memory-LAPTOP", [fact_object("k")])
-    write_nugget(home, "memory-LAPTOP", [fact_object("k")], suffix=".donna.json")
+    write_nugget(home, "memory-PHONE", [fact_object("k")], suffix=".donna.json")
     assert conflict_copies(home) == []
 
 

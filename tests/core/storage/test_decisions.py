@@ -16,7 +16,7 @@ from kits.memory_files import fact_object, note_object, write_graph, write_nugge
 from core import Memory
 from core.errors import ConflictError
 from core.facts.edits import forget, remember
-from core.graph.edits import delete_note, edit_note, hide_note, link_notes, unhide_note
+from core.graph.edits import delete_note, edit_note, hide_note, unhide_note
 from core.model.change import ChangeKind, ChangeSet
 from core.model.draft import Draft
 from core.storage.merge.deciding import Collect, take_ours, take_theirs
@@ -96,15 +96,6 @@ def test_a_field_changed_in_two_ways_takes_the_value_decided_on(field: str) -> N
         return "Both"
 
     assert getattr(decided(*edits, written_by_hand).snapshot.note(FIRST), field) == "Both"
-
-
-def test_other_fields_of_a_note_in_conflict_merge_all_the_same() -> None:
-    def ours(draft: Draft) -> None:
-        edit_note(draft, FIRST, content="Ours.", add_tags=["mine"])
-
-    note = decided(ours, FIELDS["content"]("Theirs."), take_theirs).snapshot.note(FIRST)
-    assert note.content == "Theirs."
-    assert "mine" in note.tags
 
 
 # ours, theirs, the facts when ours stand, the facts when theirs stand
@@ -197,15 +188,6 @@ def test_a_note_changed_by_one_and_deleted_by_the_other_goes_or_comes_back() -> 
     assert FIRST not in decided(edit, delete, take_theirs).snapshot.by_id
     assert FIRST not in decided(delete, edit, take_ours).snapshot.by_id
     assert decided(delete, edit, take_theirs).snapshot.note(FIRST).content == "Kept."
-
-
-def test_a_note_that_gives_way_takes_the_new_links_to_it_along() -> None:
-    def ours(draft: Draft) -> None:
-        edit_note(draft, FIRST, content="Ours.")
-        link_notes(draft, FIRST, SECOND, "kin")
-
-    left = decided(ours, lambda draft: delete_note(draft, FIRST), take_theirs)
-    assert left.snapshot.note(SECOND).links == ()
 
 
 @pytest.mark.parametrize("kind", ["undo", "redo", "restore"])

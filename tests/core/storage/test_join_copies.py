@@ -160,16 +160,6 @@ def test_of_two_versions_the_one_that_is_known_gives_way(machines: tuple[Machine
     assert facts_of(ours.home, "memory.nugget.json")[0]["value"] == "w"
 
 
-def test_of_two_changed_versions_ours_stands_and_the_other_is_told(machines: tuple[Machine, Machine]) -> None:
-    ours, theirs = machines
-    for machine, text in ((ours, "Once."), (theirs, "Once."), (theirs, "Twice.")):
-        machine.change(lambda draft, text=text: edit_note(draft, FIRST, content=text))
-    ours.take(theirs)
-    (conflict,) = ours.joined().conflicts
-    assert (conflict.where, conflict.ours, conflict.theirs) == (FIRST, "Twice.", "Once.")
-    assert ours.memory.snapshot.note(FIRST).content == "Once."
-
-
 def test_a_fact_hidden_there_is_hidden_here_and_keeps_what_it_held(home: Path, tmp_path: Path) -> None:
     fact_note = note_object(0xFF, kind="fact", type="fact", sourceKey="k", title="k", content="v", id=FACT)
     other = tmp_path / "other"
@@ -339,13 +329,15 @@ def test_a_value_that_the_copied_note_does_not_say_is_told_and_can_be_taken(
     assert memory.snapshot.note(FACT).content == "other"
 
 
-def test_a_fact_that_was_forgotten_here_and_changed_there_is_told(machines: tuple[Machine, Machine]) -> None:
+def test_a_fact_that_was_forgotten_here_and_changed_there_is_back_with_the_edit(
+    machines: tuple[Machine, Machine],
+) -> None:
     ours, _ = machines
     ours.change(lambda draft: forget(draft, "memory", "k"))
     write_nugget(ours.home, "memory", [fact_object("k", "w")], suffix=".nugget (1).json")
-    (conflict,) = ours.joined().conflicts
-    assert (conflict.where, conflict.ours) == ("memory: k", "w")
-    assert ours.memory.snapshot.nugget("memory").facts == ()
+    assert ours.joined().conflicts == ()
+    assert [fact.value for fact in ours.memory.snapshot.nugget("memory").facts] == ["w"]
+    assert [note.content for note in ours.memory.snapshot.visible if note.is_fact] == ["w"]
 
 
 def test_what_cannot_be_read_in_a_copy_is_left_out_and_told(home: Path) -> None:

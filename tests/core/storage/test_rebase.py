@@ -289,23 +289,6 @@ def test_white_space_that_an_edit_set_is_kept_beside_an_edit_of_another_field() 
         assert note.content != squeeze(note.content)
 
 
-def test_the_same_change_made_by_both_is_no_conflict() -> None:
-    for kind in FIELDS:
-        both = outcome((FIELDS[kind], FIELDS[kind]), (0, 1)).snapshot.note(FIRST)
-        once = outcome((FIELDS[kind], lambda draft: None), (0, 1)).snapshot.note(FIRST)
-        assert getattr(both, kind) == getattr(once, kind)
-
-
-def test_a_fact_note_hidden_by_both_is_hidden_once() -> None:
-    with two_programs() as (ours, theirs):
-        sets = [drafted(memory, lambda draft: hide_note(draft, FACT)) for memory in (ours, theirs)]
-        ours.apply(sets[0])
-        theirs.apply(sets[1])
-        assert [fact.key for fact in theirs.snapshot.nugget("memory").facts] == ["j", "l"]
-        theirs.change("unhide", lambda draft: unhide_note(draft, FACT))
-        assert [fact.key for fact in theirs.snapshot.nugget("memory").facts] == ["j", "k", "l"]
-
-
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
 def test_facts_hidden_by_programs_that_do_not_know_of_each_other_return_to_their_places(
     order: tuple[int, ...],
@@ -333,17 +316,6 @@ def test_applying_a_change_set_again_does_nothing() -> None:
             assert theirs.apply(change_set).empty
             assert ours.apply(change_set).empty
             assert tree(ours.home) == before
-
-
-def test_applying_a_recall_again_after_another_edit_counts_it_once() -> None:
-    with two_programs() as (ours, theirs):
-        change_set = drafted(ours, HITS[0])
-        ours.apply(change_set)
-        theirs.change("edit", lambda draft: edit_note(draft, FACT, content="other"))
-        ours.apply(change_set)
-        found = ours.snapshot.nugget("memory").find("k")
-        assert found is not None
-        assert found[1].hits == ours.snapshot.note(FACT).hits == 1
 
 
 def test_a_whole_file_is_written_once_and_only_over_what_was_seen(tmp_path: Path) -> None:

@@ -167,7 +167,7 @@ def test_what_the_file_says_wins_over_what_was_seen_and_that_over_what_makes_no_
     data = _graph([_note(3, title="newer"), _note(2, title=None), _note(7, title=None), _note(5)])[:-3]
     titles = [(json.loads(raw)["id"][-1], json.loads(raw)["title"]) for raw in _rebuilt(data, seen).raws]
     assert titles == [
-        ("1", "Title 1"), ("2", "Title 2"), ("3", "newer"), ("4", "Title 4"), ("7", None), ("5", "Title 5"),
+        ("1", "Title 1"), ("3", "newer"), ("4", "Title 4"), ("2", "Title 2"), ("7", None), ("5", "Title 5"),
     ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Notes of one id and facts of one key: the first counts, a later one stays in its file untouched until repaired."""
+"""Notes of one id and facts of one key: the first counts, a later one stays in its file untouched."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from kits.memory_files import (
 )
 
 from core.errors import BrokenFileError, ConflictError
-from core.facts.edits import clear, forget, remember
+from core.facts.edits import clear, remember
 from core.graph.edits import create_note, delete_note, edit_note
 from core.memory import Memory
-from core.model.entry import Entry
 from core.model.snapshot import ProblemKind
 
 FIRST = note_object(1)["id"]
@@ -27,13 +26,6 @@ TWIN = note_object(1, title="Twin")
 
 def values(home: Path) -> list[tuple[str, str]]:
     return [(fact["key"], fact["value"]) for fact in facts_of(home, "memory.nugget.json")]
-
-
-def undo_all_since(memory: Memory, entries: tuple[Entry, ...], path: Path, before: bytes) -> None:
-    """Takes back what was done since these were the newest entries; then the file is as it was."""
-    while path.read_bytes() != before and memory.history.log(limit=1) != entries:
-        memory.history.undo()
-    assert path.read_bytes() == before
 
 
 def of_one_key(home: Path) -> Memory:
@@ -95,42 +87,12 @@ def test_what_another_program_forgets_is_seen_beside_a_key_that_stands_twice(tmp
     assert [change.key for change in memory.history.log(limit=1)[0].change_set.facts] == ["j"]
 
 
-def test_repair_gives_each_later_note_an_id_of_its_own_drops_copies_and_undo_has_the_bytes_again(
-    tmp_path: Path,
-) -> None:
-    unread, other = {"id": "x", "title": 7}, note_object(1, title="Other", theirs=[1])
-    path = write_graph(tmp_path, [note_object(1), unread, other, note_object(1), note_object(2)])
-    before = path.read_bytes()
-    memory = Memory.open(tmp_path)
-    found = [one for one in memory.maintenance.verify() if one.kind == ProblemKind.SHARED_ID]
-    assert [bool(one.repair) for one in found] == [True, True]
-    done = memory.history.log(limit=1)
-    memory.maintenance.repair()
-    stored = graph_of(tmp_path)["notes"]
-    assert [note["title"] for note in stored] == ["Title 1", 7, "Other", "Title 2"]
-    assert len({note["id"] for note in stored}) == 4
-    assert stored[2]["theirs"] == [1]
-    assert [one for one in memory.maintenance.verify() if one.kind == ProblemKind.SHARED_ID] == []
-    undo_all_since(memory, done, path, before)
-
-
-def test_repair_gives_each_later_fact_a_key_of_its_own_and_undo_has_the_bytes_again(tmp_path: Path) -> None:
-    path = write_nugget(
-        tmp_path, "memory", [fact_object("k", "one"), fact_object("k", "two"), fact_object("k", "one")]
-    )
-    before = path.read_bytes()
-    memory = Memory.open(tmp_path)
-    first = memory.history.log(limit=1)
-    memory.maintenance.repair()
-    assert values(tmp_path) == [("k", "one"), ("k (2)", "two")]
-    undo_all_since(memory, first, path, before)
-
-
-def test_a_fact_that_is_forgotten_beside_a_later_one_of_its_key_comes_back_when_that_is_told_apart(
-    tmp_path: Path,
-) -> None:
+def test_repair_leaves_both_to_a_person(tmp_path: Path) -> None:
+    of_one_id(tmp_path).close()
     memory = of_one_key(tmp_path)
+    before = values(tmp_path), graph_of(tmp_path)["notes"]
     memory.maintenance.repair()
-    _, done = memory.change("forget", lambda draft: forget(draft, "memory", "k"))
-    memory.history.undo(done)
-    assert values(tmp_path) == [("k", "one"), ("j", "a value"), ("k (2)", "two")]
+    found = {one.kind: one.repair for one in memory.maintenance.verify()}
+    assert found[ProblemKind.SHARED_ID] == found[ProblemKind.SHARED_KEY] == ""
+    assert values(tmp_path) == before[0]
+    assert [note["title"] for note in graph_of(tmp_path)["notes"]][:3] == ["First", "Title 2", "Twin"]

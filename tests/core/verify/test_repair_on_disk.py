@@ -155,7 +155,7 @@ def _texts(snapshot: Snapshot) -> set[str]:
 
 def _unread(memory: Memory) -> set[str]:
     """Values of files that are left to a person, as they lie beside the others."""
-    second = [found.where for found in memory.maintenance.verify() if found.kind == "second-file"]
+    second = [found.where for found in memory.maintenance.verify() if found.kind == "conflict-copy"]
     return {
         squeeze(fact["value"])
         for file in second

@@ -53,16 +53,23 @@ def test_findings_say_what_is_wrong_and_what_repair_would_do(crooked: Any) -> No
     assert crooked.bytes() == before
 
 
-def test_a_second_file_that_repair_sets_aside_is_told_as_sound_and_comes_back_by_undo(nuggets: Any) -> None:
+def test_a_second_file_that_is_joined_is_told_as_sound(nuggets: Any) -> None:
     write_nugget(nuggets.home, "x", [fact_object("a", "used")], suffix=".donna.json")
     second = write_nugget(nuggets.home, "x", [fact_object("b", "second")])
-    assert "1 file set aside" in nuggets.ok("verify", "--repair", "--yes")
+    nuggets.ok("resolve")
+    assert not second.exists()
     said = nuggets.ok("status")
     assert "1 readable file was set aside; kept in" in said
     assert "could not be read" not in said
-    nuggets.ok("undo")
-    assert "second" in second.read_text(encoding="utf-8")
-    assert "b  " not in nuggets.ok("facts", "x")
+    assert "b  " in nuggets.ok("facts", "x")
+
+
+def test_a_repair_of_several_kinds_names_each_entry_that_undoes_it(crooked: Any) -> None:
+    crooked.graph.write_bytes(crooked.graph.read_bytes()[:-30])
+    document = crooked.json("verify", "--repair")
+    entries = crooked.json("log", "--limit", "2")
+    assert document["undo"] == [entry["id"] for entry in entries]
+    assert [entry["kind"] for entry in entries] == ["repair", "repair"]
 
 
 def test_a_repair_of_the_note_graph_is_undone_before_what_came_earlier(nuggets: Any) -> None:
