@@ -7,10 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from hashlib import blake2s
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -19,6 +16,7 @@ from core.exchange import bullets, front_matter
 from core.exchange.dialect import CLAUDE
 from core.exchange.memory_index import INDEX
 from core.exchange.pages import (
+    file_for,
     is_page,
     links_of,
     names_of,
@@ -74,9 +72,6 @@ _KNOWN_TO_CLAUDE: Final = frozenset(
     ("name", "title", "description", "type", "metadata", "tags", "created", "updated")
 )
 _LINKED: Final = "linked"
-_NAME_LENGTH: Final = 60
-_NAME_BYTES: Final = 150
-_ID: Final = re.compile(r"(?:fact|note)-.*-([0-9a-f]{8})")
 _UNREADABLE: Final = re.compile("[\x00\ud800-\udfff]|\r\n?")
 _KNOWN: Final = frozenset(("title", "tags", "created", "updated", "modified", "type", "permalink"))
 # Fields of a note that stand elsewhere on its page.
@@ -101,8 +96,21 @@ class Vault(NamedTuple):
 
 def write(snapshot: Snapshot, without: Collection[str] = ()) -> Vault:
     """A memory as a vault. without: ids of notes, and "nugget: key" of facts without one, that are left out."""
+    taken: set[str] = set()
+
+    def name_for(title: str, mark: str) -> str:
+        name = file_for(title, ())
+        if name in taken:
+            # Of many notes with one title each is named at once.
+            name = file_for(f"{title[:40]} {mark}", taken)
+        taken.add(name)
+        return stem_of(name)
+
+    def path_for(nugget: str, name: str) -> str:
+        return f"{stem_of(file_for(nugget, ()))}/{name}.md"
+
     notes = [note for note in snapshot.notes if note.id not in without]
-    names = _file_names({note.id: note.title for note in notes})
+    names = {note.id: name_for(note.title, note.id[-8:]) for note in notes}
     left_out: list[LeftOut] = []
     files: dict[str, bytes] = {}
     for note in notes:
@@ -110,15 +118,15 @@ def write(snapshot: Snapshot, without: Collection[str] = ()) -> Vault:
         fact = facts.get(note.key)
         if fact is not None and fact.value != note.content:
             left_out.append(LeftOut(note.id, "its fact has another value, which is not in the vault"))
-        files[f"{_folder(note.nugget_name)}/{names[note.id]}.md"] = _page(note, fact, names, snapshot)
+        files[path_for(note.nugget_name, names[note.id])] = _page(note, fact, names, snapshot)
     for nugget in snapshot.nuggets:
         for fact in nugget.facts:
-            id = f"{nugget.name}: {fact.key}"
-            if (nugget.name, fact.key) not in snapshot.fact_notes and id not in without:
-                fields = {"nuggetName": nugget.name, "title": fact.key, "kind": "fact", "hits": fact.hits}
-                fields |= {"lastHitSession": fact.last_hit_session}
-                name = f"{_safe_name(fact.key)} - {_digest(id)}"
-                files[f"{_folder(nugget.name)}/{name}.md"] = _written(fields, {}, fact.value, [])
+            if (nugget.name, fact.key) in snapshot.fact_notes or f"{nugget.name}: {fact.key}" in without:
+                continue
+            fields = {"nuggetName": nugget.name, "title": fact.key, "kind": "fact", "hits": fact.hits}
+            fields |= {"lastHitSession": fact.last_hit_session}
+            path = path_for(nugget.name, name_for(fact.key, nugget.name))
+            files[path] = _written(fields, {}, fact.value, [])
     return Vault(files, tuple(left_out))
 
 
@@ -159,45 +167,6 @@ def _readable(content: str) -> str:
 
 def _shown(title: str) -> str:
     return _readable(" ".join(re.sub(r"[\[\]|]", " ", title).split())) or "…"
-
-
-def _file_names(titles: Mapping[str, str]) -> dict[str, str]:
-    """A name for the file of each note: its title as far as every system takes it, and the end of its id.
-
-    It depends on the note alone, so that it stays when others come; those that would be alike bear a longer mark.
-    """
-    short = {id: f"{_safe_name(title)} - {_mark(id)}" for id, title in titles.items()}
-    taken = Counter(exact_form(name) for name in short.values())
-    return {
-        id: name if taken[exact_form(name)] == 1 else f"{name}-{_digest(id, 8)}" for id, name in short.items()
-    }
-
-
-def _mark(id: str) -> str:
-    found = _ID.fullmatch(id)
-    return found[1] if found else _digest(id)
-
-
-def _digest(text: str, size: int = 4) -> str:
-    return blake2s(text.encode("utf-8", "surrogatepass"), digest_size=size).hexdigest()
-
-
-def _safe_name(title: str) -> str:
-    """The beginning of a title with letters, digits, spaces and hyphens alone."""
-    kept = "".join(
-        char if char.isalnum() or char in " -_" or unicodedata.category(char).startswith("M") else " "
-        for char in unicodedata.normalize("NFC", title[:400])
-    )
-    name = " ".join(kept.split())[:_NAME_LENGTH].strip(" -")
-    while len(name.encode()) > _NAME_BYTES:
-        name = name[:-1].rstrip(" -")
-    return name or "note"
-
-
-def _folder(nugget: str) -> str:
-    plain = re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}", nugget)
-    reserved = re.fullmatch(r"(?i)con|prn|aux|nul|com\d|lpt\d", nugget)
-    return nugget if plain and not reserved else f"{_safe_name(nugget)} - {_digest(nugget)}"
 
 
 # Reading

@@ -176,6 +176,11 @@ class Plan:
         if found is not None:
             self.items.append(msgspec.structs.replace(item, **found._asdict()))
             return False
+        if item.nugget not in self._names and held_in("", item.nugget):
+            # It would be the name of a file, which masking cannot change.
+            told = "the name of its nugget looks as if it held a credential"
+            self.left_out.append(LeftOut(item.where, told))
+            return False
         try:
             if named and item.nugget not in self._names:
                 self._names.add(check_nugget_name(item.nugget, self._names))

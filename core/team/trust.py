@@ -14,13 +14,13 @@ import msgspec
 from core.errors import BrokenFileError, ErrorCode, InvalidInputError, StorageError
 from core.git_repository import first_commit, repository_around
 from core.storage.files.atomic import make_folder, read_file, replace_file
+from core.storage.format.pages import page_names
 from core.user_folders import STATE_VARIABLE, TRUSTED_FILE, state_root
 
 if TYPE_CHECKING:
     from core.settings import Settings
 
 _KEPT: Final = "no project's notes are used"
-_DEPTH: Final = 3
 
 
 class TrustEntry(msgspec.Struct, frozen=True):
@@ -95,13 +95,8 @@ def must_be_trusted(folder: Path, settings: Settings) -> bool:
 
 
 def count_pages(folder: Path) -> int:
-    """How many files of notes a folder has; none is opened."""
-    found = 0
-    for at, folders, names in os.walk(folder):
-        found += sum(name.endswith(".md") for name in names)
-        if len(Path(at).relative_to(folder).parts) + 1 >= _DEPTH:
-            folders.clear()
-    return found
+    """How many files of notes a folder has; none is opened. Raises StorageError."""
+    return sum(1 for _ in page_names(folder))
 
 
 def _path() -> Path | None:

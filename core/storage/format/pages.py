@@ -183,7 +183,7 @@ def read_pages(
     """
     known = former.files if former is not None else {}
     dialect = dialect_of(folder)
-    names = (name for name in _names(folder) if name == dialect.index or not _leads_within(folder, name))
+    names = (name for name in page_names(folder) if name == dialect.index or not _leads_within(folder, name))
     files = {name: _read_page(folder, name, known.get(name), dialect) for name in names}
     same = former is not None and former.stored is stored and files.keys() == known.keys()
     if same and former is not None and not former.owed and all(files[name] is known[name] for name in files):
@@ -195,7 +195,8 @@ def read_pages(
     return replace(pages, owed=still) if still else pages
 
 
-def _names(folder: Path, inner: str = "", depth: int = _DEPTH) -> Iterator[str]:
+def page_names(folder: Path, inner: str = "", depth: int = _DEPTH) -> Iterator[str]:
+    """The names of the pages in a folder, the index among them; none is opened. Raises StorageError."""
     try:
         with os.scandir(folder / inner) as entries:
             found = sorted(entries, key=lambda entry: entry.name)
@@ -214,7 +215,7 @@ def _names(folder: Path, inner: str = "", depth: int = _DEPTH) -> Iterator[str]:
             yield f"{inner}{name}"
     for name in folders if depth > 1 else ():
         if not name.startswith(".") and _is_text(name):
-            yield from _names(folder, f"{inner}{name}/", depth - 1)
+            yield from page_names(folder, f"{inner}{name}/", depth - 1)
 
 
 def _is_text(name: str) -> bool:

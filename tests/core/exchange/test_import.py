@@ -104,7 +104,9 @@ def test_an_id_with_another_text_is_a_conflict_that_stays_as_it_is(memory: Memor
 
 def test_a_page_that_was_edited_is_a_conflict_and_a_new_one_comes(memory: Memory, tmp_path: Path) -> None:
     memory.exchange.export("markdown", tmp_path / "vault")
-    page = next(path for path in (tmp_path / "vault").rglob("*.md") if "00000001" in path.name)
+    page = next(
+        path for path in (tmp_path / "vault").rglob("*.md") if 'id: "note-memory-00000001' in path.read_text()
+    )
     page.write_text(page.read_text().replace("Content of note", "Edited text of note"))
     (page.parent / "Fresh.md").write_text(f"See [[{page.stem}]].")
     result = bring(memory, tmp_path / "vault")

@@ -14,14 +14,11 @@ from core import Memory
 from core.errors import InvalidInputError, StorageError
 from core.graph.edits import (
     create_note,
-    delete_note,
     edit_note,
     hide_note,
     link_notes,
-    unhide_note,
     unlink_notes,
 )
-from core.model.infer import MetaInput
 from core.places import home_of
 from core.verify import findings
 
@@ -117,28 +114,6 @@ def test_a_tag_is_one_line_and_what_people_wrote_keeps_its_bytes(folder: Path) -
     memory.history.undo()
     memory.history.undo()
     assert tree(folder) == before
-
-
-def test_each_kind_of_change_touches_its_lines_alone_and_undo_gives_back_the_bytes(folder: Path) -> None:
-    before, memory = tree(folder), Memory.open(folder)
-    billing, vpn, old = (note_of(memory, name) for name in ("billing.md", "vpn-setup.md", "old-server.md"))
-    memory.change("scope", lambda draft: edit_note(draft, vpn.id, meta=MetaInput(scope="user")))
-    assert _lines(folder, "vpn-setup.md", before) == ([], ["scope: user\r"])
-    memory.change("hide", lambda draft: hide_note(draft, vpn.id))
-    assert "hidden: true\r" in _lines(folder, "vpn-setup.md", before)[1]
-    assert Memory.open(folder).snapshot.by_id[vpn.id].hidden
-    memory.change("title", lambda draft: edit_note(draft, billing.id, title="Invoices"))
-    assert tree(folder)["billing.md"] == before["billing.md"].replace(b"# Billing", b"# Invoices")
-    memory.change("text", lambda draft: edit_note(draft, billing.id, content="Paid late."))
-    assert tree(folder)["billing.md"] == b"# Invoices\n\nPaid late.\n\n\n"
-    memory.change("show", lambda draft: unhide_note(draft, old.id))
-    assert tree(folder)["old-server.md"] == b"# The old server\n\nIt was called bert.\n"
-    memory.change("delete", lambda draft: delete_note(draft, billing.id))
-    assert "billing.md" not in tree(folder)
-    for _ in range(6):
-        memory.history.undo()
-    assert tree(folder) == before
-    assert findings(memory.snapshot) == []
 
 
 def test_a_link_stands_on_one_page_and_goes_from_there(folder: Path) -> None:

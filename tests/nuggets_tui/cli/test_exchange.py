@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import shutil
 from collections.abc import Callable
@@ -11,8 +10,6 @@ from typing import Any
 
 import pytest
 from kits.memory_files import tree
-
-from nuggets_tui.cli import exchange
 
 SAMPLES = Path(__file__).parents[2] / "golden" / "exchange"
 AGENTS = str(SAMPLES / "agents" / "AGENTS.md")
@@ -150,21 +147,3 @@ def test_a_folder_of_claude_code_comes_by_the_name_of_its_project(nuggets: Any, 
     folder = tmp_path / ".claude" / "projects" / "-home-me-app"
     shutil.copytree(SAMPLES / "claude", folder / "memory")
     assert nuggets.json("import", str(folder))["format"] == "claude"
-
-
-def test_progress_is_shown_on_a_terminal_and_gone_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    stream = io.StringIO()
-    monkeypatch.setattr(exchange, "is_terminal", lambda one: True)
-    monkeypatch.setattr("sys.stderr", stream)
-    monkeypatch.setattr(exchange, "_EVERY_SECONDS", 0.0)
-    line = exchange.ProgressLine("Importing", "notes")
-    line(0, 10_000)
-    line(5_000, 10_000)
-    line.end()
-    assert "Importing … 5,000 of 10,000 notes" in stream.getvalue()
-    assert stream.getvalue().split("\r")[-2].strip() == ""
-    monkeypatch.setattr(exchange, "is_terminal", lambda one: False)
-    silent = exchange.ProgressLine("Importing", "notes")
-    silent(1, 2)
-    silent.end()
-    assert stream.getvalue().count("Importing") == 2
