@@ -36,6 +36,8 @@ _T = TypeVar("_T")
 class _MovedError(NuggetsError):
     """Another process decided something meanwhile, so that other notes are to be changed."""
 
+    code = ErrorCode.LOCKED
+
 
 @dataclass(frozen=True, slots=True)
 class Written(Generic[_T]):
