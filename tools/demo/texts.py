@@ -17,7 +17,7 @@ from tools.demo.handwritten import read_table
 
 if TYPE_CHECKING:
     from core.memory import Memory
-    from core.pipeline.models.provider import Answer, Schema
+    from core.pipeline.models.provider import Answer, Availability, Schema
 
 _PERSON: Final = "mira"
 _PROJECT: Final = "ferry"
@@ -70,6 +70,13 @@ class _FoundBefore:
     """A model that knows what is to be found in one text."""
 
     row: Mapping[str, Any]
+    name = identity = model = "the demo"
+
+    def available(self) -> Availability:
+        """It is there."""
+        from core.pipeline.models.provider import AVAILABLE
+
+        return AVAILABLE
 
     def generate(self, prompt: str, schema: Schema | None, deadline: float) -> Answer:
         """Facts and relations of the text, or what becomes of facts."""
