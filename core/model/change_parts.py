@@ -40,8 +40,16 @@ def change_parts(change_set: ChangeSet) -> tuple[ChangeSet, ...]:
 
 
 def count_parts(change_set: ChangeSet) -> int:
-    """How many parts a change set has."""
-    return len(change_parts(change_set))
+    """How many parts a change set has; making them costs more where many notes lead to one."""
+    places = {change.id: place for place, change in enumerate(change_set.notes)}
+    mirrored = _mirrored(change_set)
+    taken: set[int] = set()
+    whole = 0
+    for change in change_set.notes:
+        if not _is_other_end(change, _turned(change), places):
+            whole += 1
+            taken |= {id(fact) for fact in _facts_of(change, mirrored)}
+    return whole + sum(id(fact) not in taken for fact in change_set.facts) + len(change_set.files)
 
 
 def _mirrored(change_set: ChangeSet) -> dict[tuple[str, str, bool], list[FactChange]]:

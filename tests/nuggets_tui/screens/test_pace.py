@@ -104,7 +104,7 @@ async def test_esc_stops_long_work_and_leaves_everything_as_it_was(
         slow = SlowWork()
         memory = app.main.session.memory
         monkeypatch.setattr(memory if name == "reflect" else memory.maintenance, name, slow)
-        monkeypatch.setattr(memory, "promotion_targets", lambda: (target,))
+        monkeypatch.setattr(memory.promotion, "targets", lambda: (target,))
         before, snapshot = _files(home), app.view.snapshot
         await app.press(key)
         if name == "restoration":
