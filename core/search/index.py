@@ -19,7 +19,6 @@ from core.search.documents import Document, Reader, digest_of, same_for_search, 
 from core.search.query_syntax import Clause, Question, parse_query
 from core.search.results import Breakdown, Explanation, Filters, Hit, Obstacle, SearchResult
 from core.settings import SearchSettings, Synonyms
-from core.text.languages import stem_in
 from core.text.tokens import words
 
 if TYPE_CHECKING:
@@ -35,9 +34,8 @@ _RECENT_SHARE: Final = 8
 _PROGRESS_EVERY: Final = 16
 # How alike a spelling is at least that is named where nothing was found.
 _LIKE: Final = 0.6
-# Texts of so many characters are looked through for words joined or parted; halves of words are so long at least.
+# Texts of so many characters are looked through for words joined or parted.
 _LONGEST_RESPELT: Final = 400
-_SHORTEST_HALF: Final = 3
 
 # Told how much of a work is done: how many of how many.
 Progress = Callable[[int, int], None]
@@ -215,19 +213,24 @@ class SearchIndex:
     # Words
 
     def respelt(self, text: str) -> str:
-        """A text with unknown words joined or parted as the notes have them ("roll back": "rollback"); the text itself
-        where there is none.
+        """A text with unknown words as the notes have them: joined or parted ("roll back": "rollback"), an acronym
+        spelt out, a German compound in its parts; the text itself where there is none.
         """
         state = self._state
         if state is None or len(text) > _LONGEST_RESPELT:
             return text
-        typed, found = words(text), list[str]()
+        from core.search.terms import german_verbs, parted
+
+        typed, found = words(text, compounds=True), list[str]()
+        idle = german_verbs(text)
         for word in typed:
             known = state.knows(word)
             if not known and found and state.knows(found[-1] + word):
                 found[-1] += word
-            else:
-                found += [word] if known else _parted(state, word)
+            elif known or (other := parted(state, word)) != [word]:
+                found += [word] if known else other
+            elif word not in idle:
+                found.append(word)
         return text if found == typed else " ".join(found)
 
     def spelling(self, word: str) -> str:
@@ -244,16 +247,6 @@ class SearchIndex:
         from core.search.scorers import is_excluded_by
 
         return self._state is not None and is_excluded_by(self._state, text)
-
-
-def _parted(state: State, word: str) -> list[str]:
-    """A word as two that stand side by side in a note, where there are such."""
-    for place in range(_SHORTEST_HALF, len(word) - _SHORTEST_HALF + 1):
-        first, second = word[:place], word[place:]
-        for language in ("english", *state.languages):
-            if len(state.holding_pair(stem_in(first, language), stem_in(second, language)).rows):
-                return [first, second]
-    return [word]
 
 
 # Questions

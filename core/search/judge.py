@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from core.model.judgement import Judgement
+from core.search.asked import asked_kinds, is_telling, names_no_thing
 from core.search.documents import NO_WORD, is_content_word
 from core.search.state import State
-from core.search.terms import Expansion, Term
+from core.search.terms import Expansion, Term, is_usual
 from core.text.languages import is_common, is_everyday, serves_grammar, stem_in
 from core.text.mask import all_masked
 from core.text.normalise import squeeze
@@ -36,20 +37,18 @@ MOST_TIED: Final = 0.69
 # What an everyday word, and a common one, weigh beside another one of equal rarity; a lone letter is that of "Anna's".
 _EVERYDAY: Final = 0.15
 _COMMON: Final = 0.6
+_IDLE: Final = 0.3
+_SHORTEST: Final = 3
 _LETTER: Final = 0.01
 # What any word weighs; the rest of its weight is its rarity in the memory, beside that of the rarest there can be.
 _LEAST_WEIGHT: Final = 0.15
 _FEW_NOTES: Final = 20
-# All that a note holds, and all beside its most telling word, count up to these weights; below this share it is little.
-_ENOUGH: Final = 0.8
-_SECOND: Final = 0.35
-_LITTLE: Final = 0.3
+# What a note holds beside its most telling word is little below this weight.
+_LITTLE: Final = 0.1
 _LEAST_COVERAGE: Final = 0.05
-# Stems of a passage, some 600 characters of text; and of a long note and of the longest that was fitted.
+# Stems of a passage, some 600 characters of text; and how many passages of a note are looked at.
 _PASSAGE: Final = 60
 _MOST_PASSAGES: Final = 200
-_USUAL_LENGTH: Final = 30
-_LONG: Final = 400
 # A title of so many words with which the text begins is but its beginning.
 _LEAST_BEGINNING: Final = 4
 # So many of the best are compared; further ahead than this is far enough.
@@ -66,31 +65,33 @@ _ON_ONE_THING: Final = 0.2
 # abbreviations have it, for all of it.
 _SYNONYM: Final = 0.4
 _AS_GOOD_FROM: Final = 0.9
+# A word of which a note holds less than this share is missing; a value of its kind is nearly as good as a word that asks.
+_PARTLY: Final = 0.16
+_FEW_WORDS: Final = 3
+_OF_KIND: Final = 0.8
+_OTHER_KIND: Final = 0.3
 # A query that names this share of a fact's key is about that fact.
 _WHOLLY_NAMED: Final = 0.9
 # The fitted rule: the log odds that a note answers.
-INTERCEPT: Final = -1.557
-WEIGHTS: Final = (1.599, 1.907, 1.810, -1.791, -0.323, 3.797, 1.554)
+INTERCEPT: Final = -0.041
+WEIGHTS: Final = (1.965, 1.169, -1.611, 3.667, 1.535)
 # That the whole query is a note's title, or stands in no other note word for word, leaves little doubt.
 _TITLE_LIKELIHOOD: Final = 0.97
 _VERBATIM_LIKELIHOOD: Final = 0.95
 
 
 class Evidence(NamedTuple):
-    """What speaks for a note as the answer; all but length in [0, 1] or [-1, 1].
+    """What speaks for a note as the answer, in [0, 1] or [-1, 1].
 
-    coverage: share of the query's weight that its best passage holds. held: that weight itself; 1 for enough. titled:
-    the share of the weight of its own title that the query names. lone: whether it holds little but one word, while no
-    note that may answer holds another one that was asked for ("Anna's birthday"). length: how many stems the note has.
-    ahead, more: by how much its score and its coverage exceed those of the best other note, negative where they fall
-    behind.
+    coverage: share of the query's weight that its best passage holds. titled: the share of the weight of its own title
+    that the query names. lone: whether it holds little but one word, while no note that may answer holds another one
+    that was asked for ("Anna's birthday"). ahead, more: by how much its score and its coverage exceed those of the best
+    rival, negative where they fall behind.
     """
 
     coverage: float
-    held: float = 1.0
     titled: float = 0.0
     lone: bool = False
-    length: int = _USUAL_LENGTH
     ahead: float = 0.0
     more: float = 0.0
 
@@ -111,9 +112,12 @@ class Verdict(NamedTuple):
 
 
 class _Held(NamedTuple):
-    """weights: what a note's best passage holds of each word of the query. title: whether it has one of its own."""
+    """weights: what a note's best passage holds of each word of the query. title: whether it has one of its own. kind: 1
+    where it has such a value as the question asks for, -1 where it has none, 0 where nothing tells.
+    """
 
     weights: list[float]
+    kind: int
     title: bool
     titled: float
     length: int
@@ -124,11 +128,17 @@ class Judge:
 
     def __init__(self, ranking: Ranking) -> None:
         self._ranking = ranking
-        self._words = [_weighed(ranking.state, term) for term in ranking.terms]
+        self._idle = names_no_thing(ranking.query.phrase)
+        self._words = [_weighed(ranking.state, term, term.word in self._idle) for term in ranking.terms]
+        for place in _doubled(ranking.terms):
+            self._words[place] = (0.0, {})
         self._query_weight = sum(weight for weight, _ in self._words)
         self._nowhere = any(_lacks(ranking, term) for term in ranking.terms)
         self._named = {stem for _, some in self._words for stem, sure in some.items() if sure >= _SYNONYM}
         phrase = ranking.query.phrase
+        self._kinds = asked_kinds(phrase)
+        self._asking = frozenset(word for one in self._kinds for word in one.asking)
+        self._cues = frozenset(stem_in(word, "english") for one in self._kinds for word in one.words)
         # Of what held at different times, the last or the first, where that is asked.
         self._wanted = max if asks_for_now(phrase) else min if asks_for_before(phrase) else None
         self._held = cache(self._read)
@@ -170,7 +180,8 @@ class Judge:
         only = text.phrase[row] and not any(text.phrase[other] for other in self._others(row))
         least = _TITLE_LIKELIHOOD if text.title[row] else _VERBATIM_LIKELIHOOD if only else 0.0
         tied = any(self._tied(row, other) for other in self._others(row, CLAIMED_AMONG))
-        return Verdict(self.evidence(row), least, tied or (not least and self._beside_the_point(row)))
+        beside = self._beside_the_point(row) or self._lacks(self._held(row))
+        return Verdict(self.evidence(row), least, tied or (not least and beside))
 
     def _beside_the_point(self, row: int) -> bool:
         """Whether a note only asks, only completes words of several, or is about something else: it has no title and
@@ -181,7 +192,7 @@ class Judge:
             return True
         terms = list(zip(self._ranking.terms, self._words, held.weights, strict=True))
         lacking = [one for one, (full, _), part in terms if part < full / 2 and not is_everyday(one.stem)]
-        kinds = {one.kind for term, _, part in terms if part for one in term.readings if one.text > 0}
+        kinds = {one.kind for term, _, part in terms if part for one in _own(term) if one.text > 0}
         completes = " " in self._ranking.query.phrase and kinds == {"beginning"}
         if completes or not (held.title or all(is_common(term.stem) for term in lacking)):
             return True
@@ -190,7 +201,13 @@ class Judge:
         if any(is_common(term.stem) and not _own(term) for term in lacking):
             return True
         numbered = any(char.isdigit() for term, _, part in terms if part for char in term.word)
-        return not held.titled and not numbered and _telling(held.weights, True)[1]
+        return (
+            not held.titled
+            and not numbered
+            and held.kind < 1
+            and kinds != {"meaning"}
+            and _is_lone(held.weights)
+        )
 
     def _others(self, row: int, most: int = COMPARED) -> list[int]:
         """Those of the best notes that say something else than the note of a row."""
@@ -207,28 +224,36 @@ class Judge:
             return bool(ranking.text.title[row] and ranking.text.title[other])
         apart = abs(self._coverage(row) - self._coverage(other))
         apart += abs(self._held(row).titled - self._held(other).titled)
-        return apart <= _SAME and abs(ranking.blends[row] - ranking.blends[other]) <= _NEAR
+        return apart <= _SAME and abs(self._blend(row) - self._blend(other)) <= _NEAR
 
     def evidence(self, row: int) -> Evidence:
         """What speaks for the note of a row; words that mean nearly what the query holds count little."""
         if not self._query_weight:
-            return Evidence(float(self._ranking.text.coverage[row] > 0), 0.0)
+            return Evidence(float(self._ranking.text.coverage[row] > 0))
         held, coverage, others = self._held(row), self._coverage(row), self._others(row)
-        blends = self._ranking.blends
-        enough, lone = _telling(held.weights, self._nowhere)
+        # What lacks a thing that is asked for is no rival of what has all of them.
+        rivals = others if self._lacks(held) else [one for one in others if not self._lacks(self._held(one))]
         return Evidence(
             coverage=coverage,
-            held=enough,
             titled=held.titled,
-            lone=lone,
-            length=held.length,
-            ahead=float(blends[row]) - max((float(blends[other]) for other in others), default=0.0),
-            more=coverage - max(map(self._coverage, others), default=0.0),
+            lone=self._nowhere and _is_lone(held.weights),
+            ahead=self._blend(row) - max(map(self._blend, rivals), default=0.0),
+            more=coverage - max(map(self._coverage, rivals), default=0.0),
         )
 
-    def likelihood_of_text(
-        self, stems: Collection[str], title: Collection[str], length: int, verbatim: bool
-    ) -> float:
+    def _lacks(self, held: _Held) -> bool:
+        """Whether a short note lacks a thing that a question of few words names: it tells the same of another thing."""
+        terms = list(zip(self._ranking.terms, self._words, held.weights, strict=True))
+        telling = [
+            one for one in terms if one[1][0] and (not is_everyday(one[0].stem) or is_telling(one[0].stem))
+        ]
+        if held.length > _PASSAGE or len(telling) > _FEW_WORDS:
+            return False
+        lacking = (term for term, (full, _), part in telling if part < full * _PARTLY and term.word.isalpha())
+        lacking = (term for term in lacking if term.word not in self._idle or is_telling(term.stem))
+        return any(len(term.word) >= _SHORTEST or _own(term) for term in lacking)
+
+    def likelihood_of_text(self, stems: Collection[str], title: Collection[str], verbatim: bool) -> float:
         """How likely a text that is no note answers if it ranks best, in [0, 1]. stems, title: of it and its title."""
         if verbatim:
             return _VERBATIM_LIKELIHOOD
@@ -244,8 +269,12 @@ class Judge:
         lacking = (term.stem for term, found in zip(terms, held, strict=True) if not found)
         named = {name for some in readings for name in some}
         titled = sum(name in named for name in title) / len(title) if title else 0.0
-        enough, lone = _telling(held, any(not is_everyday(name) for name in lacking))
-        return by_rule(Evidence(sum(held) / self._query_weight, enough, titled, lone, length))
+        lone = _is_lone(held) and any(not is_everyday(name) for name in lacking)
+        return by_rule(Evidence(sum(held) / self._query_weight, titled, lone))
+
+    def _blend(self, row: int) -> float:
+        """The score of a note, less where it has no such answer as is asked for."""
+        return float(self._ranking.blends[row]) - _OTHER_KIND * (self._held(row).kind < 0)
 
     def _coverage(self, row: int) -> float:
         return sum(self._held(row).weights) / self._query_weight if self._query_weight else 0.0
@@ -266,7 +295,18 @@ class Judge:
                     title[place] = max(title[place], worth)
                 else:
                     places.append((at, place, worth))
-        return _Held(_best_passage(title, places), *self._named_of_title(row), len(stems))
+        best = _best_passage(title, places)
+        kind = self._kind(row) if self._kinds and len(stems) <= 2 * _PASSAGE else 0
+        for place, (term, (weight, _)) in enumerate(zip(self._ranking.terms, self._words, strict=True)):
+            if kind > 0 and term.word in self._asking:
+                best[place] = max(best[place], _OF_KIND * weight)
+        return _Held(best, kind, *self._named_of_title(row), len(stems))
+
+    def _kind(self, row: int) -> int:
+        """As `_Held.kind` has it."""
+        note = self._ranking.state.notes[row]
+        text = note.content if note.is_fact else f"{note.title}\n{note.content}"
+        return 1 if any(one.answered_in(text) for one in self._kinds) else -1
 
     def _named_of_title(self, row: int) -> tuple[bool, float]:
         """Whether a note has a title of its own, and the share of its weight that the query names."""
@@ -278,7 +318,7 @@ class Judge:
         telling = (one for one in title if is_content_word(one) and not serves_grammar(one, (language,)))
         stems = {stem_in(one, language) for one in telling}
         weights = {stem: _weight(_rarity(state, state.count(stem)), stem) for stem in stems}
-        named = sum(weight for stem, weight in weights.items() if stem in self._named)
+        named = sum(weight for stem, weight in weights.items() if stem in self._named or stem in self._cues)
         return True, named / sum(weights.values()) if weights else 0.0
 
 
@@ -286,7 +326,7 @@ def _best_passage(title: list[float], places: Sequence[tuple[int, int, float]]) 
     """Of each word of a query what the passage holds that holds most, with what the title holds. places: where in the
     text which word stands, with its worth; in order.
     """
-    best, most = title, sum(title)
+    best, most = list(title), sum(title)
     for first, (begins, _, _) in enumerate(places[:_MOST_PASSAGES]):
         held = list(title)
         for at, place, worth in places[first:]:
@@ -298,10 +338,9 @@ def _best_passage(title: list[float], places: Sequence[tuple[int, int, float]]) 
     return best
 
 
-def _telling(held: Sequence[float], nowhere: bool) -> tuple[float, bool]:
-    """How telling it is what a note holds, in [0, 1], and whether it is lone. nowhere: as `Evidence.lone` has it."""
-    beside = (sum(held) - max(held, default=0.0)) / _SECOND
-    return min(sum(held) / _ENOUGH, 1.0), nowhere and beside < _LITTLE
+def _is_lone(held: Sequence[float]) -> bool:
+    """Whether a note holds little beside the most telling word."""
+    return sum(held) - max(held, default=0.0) < _LITTLE
 
 
 def by_rule(found: Evidence) -> float:
@@ -313,19 +352,12 @@ def by_rule(found: Evidence) -> float:
 
 
 def features(found: Evidence) -> tuple[float, ...]:
-    """The numbers that the rule weighs, one for each weight: of coverage and length the logarithms, for the first tenth
-    says more than the last.
+    """The numbers that the rule weighs, one for each weight: of coverage the logarithm, for the first tenth says more
+    than the last.
     """
-    length = min(max(found.length, _USUAL_LENGTH), _LONG)
-    return (
-        math.log(found.coverage + _LEAST_COVERAGE),
-        found.held,
-        found.titled,
-        float(found.lone),
-        math.log(length / _USUAL_LENGTH),
-        min(max(found.ahead, -_FAR), _FAR),
-        min(max(found.more, -_FAR), _FAR),
-    )
+    coverage, titled, lone, ahead, more = found
+    clipped = (min(max(value, -_FAR), _FAR) for value in (ahead, more))
+    return (math.log(coverage + _LEAST_COVERAGE), titled, float(lone), *clipped)
 
 
 def judged(*likelihoods: float) -> Judgement:
@@ -360,10 +392,22 @@ def spellings(asked: Sequence[Term]) -> tuple[tuple[str, str], ...]:
 def _own(term: Term) -> list[Expansion]:
     """How a word of a note may be one of the query."""
     as_good = (one for one in term.meanings if one.likeness >= _AS_GOOD_FROM)
-    return [*(one for one in term.readings if one.text > 0), *as_good]
+    spelt = (one for one in term.readings if one.text > 0)
+    return [*(one for one in spelt if one.kind != "spelling" or not is_usual(term.word)), *as_good]
 
 
-def _weighed(state: State, term: Term) -> tuple[float, dict[str, float]]:
+def _doubled(asked: Sequence[Term]) -> Iterator[int]:
+    """Places of words that say a name once more: the parts of "userName" where notes hold the whole, else the whole."""
+    for place, term in enumerate(asked):
+        rest, parts = term.word, place
+        while parts and rest.endswith(asked[parts - 1].word):
+            parts -= 1
+            rest = rest.removesuffix(asked[parts].word)
+        if parts < place and len(rest) <= 1:
+            yield from range(parts, place) if _own(term) else (place,)
+
+
+def _weighed(state: State, term: Term, idle: bool) -> tuple[float, dict[str, float]]:
     """What a word of the query weighs: its rarity, or that of what it is taken for; and the stems that it may stand
     for, each with how sure that is.
     """
@@ -373,7 +417,9 @@ def _weighed(state: State, term: Term) -> tuple[float, dict[str, float]]:
         rarity = _rarity(state, known)
     else:
         rarity = max(_sureness(one) * _rarity(state, state.count(one.stem)) for one in own)
-    return _weight(rarity, term.stem), {one.stem: _sureness(one) for one in (*term.meanings, *own)}
+    unknown = idle or (not own and len(term.word) < _SHORTEST)
+    weight = _weight(rarity, term.stem) * (_IDLE if unknown else 1.0)
+    return weight, {one.stem: _sureness(one) for one in (*term.meanings, *own)}
 
 
 def _weight(rarity: float, stem: str) -> float:

@@ -118,7 +118,7 @@ def _scored(ranking: Ranking, one: FoundPassage) -> Passage:
         vector=dot * scale_of(len(read)),
         coverage=coverage,
         likelihood=ranking.judge.likelihood_of_text(
-            counts.keys(), {stem for stem, _ in stems_of(words(one.title, compounds=True))}, len(read), phrase
+            counts.keys(), {stem for stem, _ in stems_of(words(one.title, compounds=True))}, phrase
         ),
         sure=False,
         matched=tuple(dict.fromkeys(word for stem, word in read if stem in held)),

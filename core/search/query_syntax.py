@@ -314,8 +314,7 @@ def parse_query(text: str, languages: Sequence[Language] = ()) -> Query:
     spoken = language_of(found, head)
     other = [] if head.isascii() else words(with_umlauts_spelt_out(head), compounds=True)
     spelt_out = dict(zip(found, other, strict=True)) if len(other) == len(found) else {}
-    idle = (spoken,) if spoken in languages else ()
-    telling = [word for word in found if is_content_word(word) and not serves_grammar(word, idle)]
+    telling = [word for word in found if is_content_word(word) and not serves_grammar(word, (spoken,))]
     signs = "" if found else " ".join(text.split())
     needles = _needles(phrase, found, signs)
     return Query(

@@ -4,6 +4,7 @@ means the same, and what all of that weighs.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
@@ -12,11 +13,12 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
+from core.search.documents import is_content_word
 from core.search.query_syntax import Query, QueryStem
 from core.search.state import State
 from core.settings import Synonyms
-from core.text.languages import LANGUAGES, respelt, serves_grammar, stem_in
-from core.text.tokens import stem, unspaced_runs, words
+from core.text.languages import LANGUAGES, is_everyday, listed_words, respelt, serves_grammar, stem_in
+from core.text.tokens import fold, runs, stem, unspaced_runs, words
 
 # Words written alike, of so many are looked at and so many are read.
 _MOST, _LOOKED_AT = 8, 200
@@ -33,6 +35,10 @@ _LIKENESS: Final = 0.78
 # From this length on a word may also begin with the wrong letter; "sailing" must not find "mailing".
 _SURE_LENGTH: Final = 8
 _BEGINNING_LIKENESS: Final = 0.7
+
+# What makes another word of one without changing much of what it means.
+_PREFIXES: Final = ("re", "de", "auto", "multi")
+_PREFIXED_LIKENESS: Final = 0.9
 
 Found = list[tuple[str, float]]
 
@@ -83,10 +89,24 @@ def misspelt(word: str, known: Sequence[str]) -> Found:
     if len(word) < _SURE_LENGTH:
         end = chr(min(ord(word[0]) + 1, 0x10FFFF))
         known = known[bisect_left(known, word[0]) : bisect_left(known, end)]
+        letters, singular = sorted(word), (other[:-1] for other in known if other.endswith("s"))
+        swapped = [one for one in (*known, *singular) if len(one) == len(word) and sorted(one) == letters]
+        if swapped and word.isalpha():
+            return _best(
+                (other, OSA.normalized_similarity(word, other)) for other in swapped if other != word
+            )
     found = process.extract(
         word, known, scorer=OSA.normalized_similarity, score_cutoff=_LIKENESS, limit=_MOST, processor=None
     )
     return _best((other, likeness) for other, likeness, _ in found if other != word)
+
+
+def prefixed(word: str) -> Found:
+    """Words that are a word with "re" or the like before it, or without: "rebuild", "deduplicate"."""
+    bare = word.removeprefix(_PREFIXES[0])
+    found = [bare] if bare != word and len(bare) >= _SHORTEST else []
+    found += [f"{one}{word}" for one in _PREFIXES if len(word) >= _SHORTEST]
+    return [(one, _PREFIXED_LIKENESS) for one in found]
 
 
 def _beginning(letters: str, known: Sequence[str]) -> Iterator[str]:
@@ -331,7 +351,7 @@ def _unknown(state: State, typed: QueryStem, typing: bool) -> Term:
         share = max(len(found), 1) ** -0.5
     if not found:
         kind, share = "form", _FORM_WEIGHT
-        found = _by_stem(state, forms(word, state.words, SURE_FORM_SHARE))
+        found = _by_stem(state, [*prefixed(word), *forms(word, state.words, SURE_FORM_SHARE)])
     readings = []
     for name, (other, likeness) in found.items():
         weight = likeness**2 * typed.times * state.rarity(state.count(name))
@@ -349,3 +369,70 @@ def _by_stem(state: State, found: Found, without: Collection[str] = ()) -> dict[
             if name not in without and name not in made and state.count(name):
                 made[name] = (word, likeness)
     return made
+
+
+# A word as several
+
+_SHORTEST_HALF: Final = 3
+# What German puts between the parts of a compound.
+_LINKS: Final = ("", "s", "n", "es", "en")
+# How many letters an acronym has.
+_ACRONYM: Final = range(3, 7)
+
+
+def parted(state: State, word: str) -> list[str]:
+    """An unknown word as what it stands for in the notes: two words that stand side by side there, those that it is an
+    acronym of, what it abbreviates or is the German for, or the parts of a German compound; the word itself where it is
+    none of these.
+    """
+    if not is_content_word(word) or serves_grammar(word, LANGUAGES) or is_everyday(stem(word)):
+        return [word]
+    halves = [(word[:at], word[at:]) for at in range(_SHORTEST_HALF, len(word) - _SHORTEST_HALF + 1)]
+    for first, second in halves:
+        for language in ("english", *state.languages):
+            if len(state.holding_pair(stem_in(first, language), stem_in(second, language)).rows):
+                return [first, second]
+    if found := _spelt_out(state, word) or _same(state, word):
+        return found
+    for first, second in reversed(halves):
+        last = _same(state, second) or ([second] if state.knows(second) else [])
+        bare = (first.removesuffix(link) for link in _LINKS if first.endswith(link))
+        begun = next((found for one in bare if (found := _same(state, one))), [])
+        if last and (begun or (state.knows(first) and last != [second])):
+            return [*(begun or [first]), *last]
+    return [word]
+
+
+def german_verbs(text: str) -> frozenset[str]:
+    """The folded words of a German text that are no nouns, where it writes those with capitals; else none."""
+    written = runs(text)
+    german = any(serves_grammar(fold(one), ("german",)) and is_content_word(fold(one)) for one in written)
+    if not german or not any(one[0].isupper() for one in written[1:]):
+        return frozenset()
+    return frozenset(fold(one) for one in written if one[0].islower())
+
+
+def _same(state: State, word: str) -> list[str]:
+    """The word of the notes that an abbreviation or a German word stands for, or an abbreviation of that."""
+    meant = [one.word for name in (stem_in(word, "german"), stem(word)) for one in _near(name) if _is_same(one)]
+    further = (one.word for other in meant for one in _near(stem(other)) if _is_same(one))
+    return [one for one in chain(meant, further) if state.knows(one)][:1]
+
+
+def _is_same(meaning: Meaning) -> bool:
+    return meaning.likeness >= _OWN
+
+
+def _spelt_out(state: State, word: str) -> list[str]:
+    """The words of a title that stand side by side and begin with the letters of a word."""
+    if not (len(word) in _ACRONYM and word.isascii() and word.isalpha()):
+        return []
+    pattern = re.compile(r"\b" + r"\w*\W+".join(word) + r"\w*", re.IGNORECASE)
+    found = next(filter(None, (pattern.search(note.title) for note in state.notes)), None)
+    return words(found[0]) if found is not None else []
+
+
+@cache
+def is_usual(word: str) -> bool:
+    """Whether a folded word is one of usual English, or a German one with a translation: no misspelling."""
+    return word in listed_words() or any(word in _entries(one)[:1] for one in (stem(word), stem_in(word, "german")))

@@ -65,7 +65,9 @@ _Searching: TypeAlias = "_Searched | JoinedSearch"
 
 @dataclass(frozen=True)
 class _Question:
-    """What is asked of which nuggets. syntax: the text may hold conditions. decode: the vectors are asked as well."""
+    """What is asked of which nuggets. syntax: the text may hold conditions. decode: the vectors are asked as well.
+    weaker: candidates are named where none of them is likely enough to be offered.
+    """
 
     text: str
     nugget: str | None
@@ -73,6 +75,7 @@ class _Question:
     decode: bool
     other_than: frozenset[str] = frozenset()
     own: Callable[[str], bool] = lambda nugget: True
+    weaker: bool = False
 
 
 class _Likely(NamedTuple):
@@ -178,7 +181,9 @@ class RecallService:
                 return msgspec.structs.replace(named, project=owner)
         if here is None:
             return None
-        own = ask(snapshot, searched, replace(asked, other_than=here.foreign, own=here.is_own))
+        # What one's own notes say stands before what others do, however weakly.
+        owned = replace(asked, other_than=here.foreign, own=here.is_own, weaker=bool(here.foreign))
+        own = ask(snapshot, searched, owned)
         if own.found or not here.foreign:
             return own
         found = ask(snapshot, searched, asked)
@@ -187,10 +192,11 @@ class RecallService:
             return found
         claimed = (_offered(note, found.key, found.answer or "", found.nugget_name, found.certainty),)
         said = claimed if found.found else found.candidates
-        owned = ((one, here.owner_of(one.nugget_name)) for one in said)
-        foreign = [msgspec.structs.replace(one, project=owner) for one, owner in owned if owner]
-        candidates = (*own.candidates, *foreign)[:_CANDIDATES]
-        judgement: Judgement = "not sure" if candidates else own.judgement
+        marked = ((one, here.owner_of(one.nugget_name)) for one in said)
+        foreign = [msgspec.structs.replace(one, project=owner) for one, owner in marked if owner]
+        sure = bool(foreign) or own.judgement == "not sure"
+        candidates = (*own.candidates[: _CANDIDATES - bool(foreign)], *foreign)[:_CANDIDATES] if sure else ()
+        judgement: Judgement = "not sure" if sure else "nothing"
         return msgspec.structs.replace(own, judgement=judgement, candidates=candidates)
 
     # The answer
@@ -278,7 +284,7 @@ class RecallService:
         if judgement == "found":
             return self._of_hit(snapshot, hits[0], asked, missed)
         offered = [one for one in hits[:_CANDIDATES] if one.likelihood >= CANDIDATE_FROM]
-        candidates = tuple(map(_candidate, offered)) if judgement == "not sure" else ()
+        candidates = tuple(map(_candidate, offered)) if judgement == "not sure" or asked.weaker else ()
         return msgspec.structs.replace(missed, judgement=judgement, candidates=candidates)
 
     def _of_hit(self, snapshot: Snapshot, best: _Likely, asked: _Question, missed: Recall) -> Recall:

@@ -30,7 +30,7 @@ from core.search.results import Filters
 from core.settings import SearchSettings
 
 RIDGE = 1.0
-NAMES = ("coverage", "held", "titled", "lone", "length", "ahead", "more")
+NAMES = ("coverage", "titled", "lone", "ahead", "more")
 # What the questions of a memory count for together. What is left out may be answered by another note. Those that were
 # written beside a memory ask about the same people and things, as an agent's do; of a foreign subject are few.
 COUNTS = {"own": 100.0, "near": 50.0, "foreign": 15.0, "left out": 10.0}
@@ -74,6 +74,7 @@ def cases(memory: SmallMemory) -> Iterator[Case]:
 def _hits(index: SearchIndex, text: str, answers: frozenset[str]) -> Iterator[Hit]:
     state = index._state
     assert state is not None
+    text = index.respelt(text)
     ranking = rank(state, parse_query(text, state.languages), Filters(), SearchSettings())
     if ranking is not None:
         for hit in ranking.result(CLAIMED_AMONG).hits:

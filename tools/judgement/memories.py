@@ -88,7 +88,7 @@ def of_the_tests() -> tuple[SmallMemory, ...]:
 def all_memories() -> tuple[SmallMemory, ...]:
     """All of them; then halves of each, several as one, and the same with longer notes."""
     files = sorted(HERE.glob("*.toml"))
-    whole = _with_foreign([*map(_written, files), *conversations(), *of_the_tests()])
+    whole = _with_foreign([*map(_written, files), *conversations(), *of_projects(), *of_the_tests()])
     halves = [_half(one, place) for one in whole for place in range(2)]
     beside = [one for one in whole if one.name != "demo"]
     joined = [_joined(beside[place::JOINED], whole) for place in range(JOINED)]
@@ -164,6 +164,29 @@ def _paged(one: SmallMemory) -> SmallMemory:
         pages.append(_note(first.id, first.title, text))
     asked = tuple((text, frozenset(page_of[id] for id in ids if id in page_of)) for text, ids in one.asked)
     return replace(one, name=f"{one.name}, pages", snapshot=Snapshot(notes=tuple(pages)), asked=asked)
+
+
+def of_projects() -> Iterator[SmallMemory]:
+    """The projects of which not all are held back; see `projects.py`."""
+    data = tomllib.loads((HERE / "projects" / "dev.toml").read_text(encoding="utf-8"))
+    for one in data["project"]:
+        notes = [
+            change_note(
+                _note(f"{one['name']} fact-{place}", key, value), kind="fact", source_key=key, type="fact"
+            )
+            for place, (key, value) in enumerate(one["facts"])
+        ]
+        notes += [_note(f"{one['name']}-{place}", *note) for place, note in enumerate(one["notes"])]
+        ids = {note.title: note.id for note in notes}
+        yield SmallMemory(
+            name=one["name"],
+            members=frozenset((one["name"],)),
+            about=frozenset(("software",)),
+            snapshot=Snapshot(notes=tuple(notes)),
+            asked=tuple((text, frozenset((ids[right],))) for text, right in one["questions"]),
+            foreign=tuple(one["near"]),
+            near=frozenset(one["near"]),
+        )
 
 
 def _written(path: Path) -> SmallMemory:

@@ -155,14 +155,13 @@ def test_a_single_word_that_one_note_alone_holds_is_no_answer_beside_unknown_one
 
 def test_more_evidence_is_never_less_likely() -> None:
     steps = [place / 10 for place in range(11)]
-    least = Evidence(0.5, held=0.5, titled=0.5)
-    for name in ("coverage", "held", "titled", "ahead", "more"):
+    least = Evidence(0.5, titled=0.5)
+    for name in ("coverage", "titled", "ahead", "more"):
         values = [by_rule(least._replace(**{name: value})) for value in steps]
         assert values == sorted(values)
         assert all(0 <= value <= 1 for value in values)
     assert by_rule(least._replace(lone=True)) < by_rule(least)
-    assert by_rule(least._replace(length=400)) < by_rule(least)
-    assert by_rule(Evidence(0.0, 1.0)) == 0
+    assert by_rule(Evidence(0.0)) == 0
     assert [judged(value) for value in (0.0, OFFERED_FROM, FOUND_FROM)] == ["nothing", "not sure", "found"]
     assert (judged(0.2, 0.2, 0.1), judged(0.2, 0.1, 0.04)) == ("not sure", "nothing")
 
@@ -267,3 +266,81 @@ def test_a_fact_is_not_claimed_for_another_thing_under_its_name() -> None:
     index = index_of(note("one", "vpn port", "51820", kind="fact"), *tea)
     assert claim(index, "what is the vpn port") == "one"
     assert claim(index, "what is the vpn password") == ""
+
+PROJECT = index_of(
+    note("scan", "Attachments are scanned", "Every attachment goes through ClamAV before anybody may download it."),
+    note("keys", "Signing keys", "The upload keystore is in the vault Mobile, entry android-upload."),
+    note("limits", "Rate limits", "Anonymous clients get 60 requests a minute."),
+    note("keep", "Backups", "Dumps are stored for 35 days in Helsinki."),
+    note("index", "Search index", "The index is made anew with just reindex."),
+    note("dedup", "Deduplication", "Rows are deduplicated by event id."),
+    *(
+        note(f"f{place}", key, value, kind="fact", source_key=key)
+        for place, (key, value) in enumerate(
+            {
+                "minimum supported rust version": "1.79",
+                "test command": "cargo nextest run",
+                "dev server port": "8042",
+                "staging url": "https://staging.example",
+                "payment provider": "Mollie",
+                "raw data topic": "raw.v2",
+            }.items()
+        )
+    ),
+    *(note(f"k{place}", f"Kettle {place}", "boils tea on the stove") for place in range(20)),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        ("tset comand", "f1"),
+        ("msrv", "f0"),
+        ("how long are backups stored", "keep"),
+        ("wie lange werden Backups aufbewahrt", "keep"),
+        ("where is the upload keystore", "keys"),
+        ("duplicate rows", "dedup"),
+        ("Zahlungsanbieter", "f4"),
+        ("port beim Entwicklungsserver", "f2"),
+        ("cmd to test", "f1"),
+    ],
+)
+def test_a_hurried_question_is_answered(text: str, right: str) -> None:
+    assert claim(PROJECT, PROJECT.respelt(text)) == right
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "api key for ClamAV",
+        "port of the admin server",
+        "production url",
+        "rate limits for partners",
+        "signing keys for windows",
+        "shipping provider",
+        "how are rate limits numbered",
+    ],
+)
+def test_what_is_known_of_another_thing_is_no_claim(text: str) -> None:
+    assert claim(PROJECT, PROJECT.respelt(text)) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("msrv", "minimum supported rust version"),
+        ("Rohdaten", "raw data"),
+        ("Entwicklungsserver", "dev server"),
+        ("wie oft reisen Dumps", "dumps"),
+        ("we do run it", "we do run it"),
+        ("raw", "raw"),
+    ],
+)
+def test_unknown_words_are_read_as_what_the_notes_call_it(text: str, read: str) -> None:
+    assert PROJECT.respelt(text) == read
+
+
+def test_a_usual_word_is_not_taken_for_another_that_is_written_like_it() -> None:
+    index = index_of(note("chart", "Chart", "leaked its bitmap"), note("port", "port", "8042"))
+    assert claim(index, "which chat") == ""
+    assert claim(index, "prot") == "port"

@@ -1,0 +1,66 @@
+"""What a question asks for: which kind of answer ("how long": "90 days"), and which of its words name no thing."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from core.text.normalise import plain_words
+from core.text.tokens import fold
+
+TABLE: Final = Path(__file__).with_name("answers.txt")
+_LISTS: Final = 4
+
+
+class Kind(NamedTuple):
+    """A kind of answer. words: that ask for it, folded; asking: those of them that a question has. pattern: what such an
+    answer looks like.
+    """
+
+    words: frozenset[str]
+    asking: frozenset[str]
+    pattern: str
+
+    def answered_in(self, text: str) -> bool:
+        """Whether a text holds such an answer."""
+        return re.search(self.pattern, text if "A-Z" in self.pattern else fold(text)) is not None
+
+
+@cache
+def _lines() -> list[str]:
+    return [line for line in TABLE.read_text(encoding="ascii").splitlines() if not line.startswith("#")]
+
+
+@cache
+def _listed(place: int) -> frozenset[str]:
+    return frozenset(_lines()[place].split())
+
+
+def asked_kinds(question: str) -> list[Kind]:
+    """The kinds of answers that a folded question asks for."""
+    said, found, lines = f" {plain_words(question)} ", [], _lines()[_LISTS:]
+    for line, pattern in zip(lines[::2], lines[1::2], strict=True):
+        cues = line.split(", ")
+        asking = frozenset(word for cue in cues if f" {cue} " in said for word in cue.split())
+        if asking:
+            found.append(Kind(frozenset(cue for cue in cues if " " not in cue), asking, pattern))
+    return found
+
+
+def names_no_thing(question: str) -> frozenset[str]:
+    """Words of a folded question that a note may lack and answer it: verbs and adverbs by their places and endings, and
+    what things of nearly any kind are called.
+    """
+    said = plain_words(question).split()
+    verbs = {second for first, second in pairwise(said) if first in _listed(0)}
+    passive = not _listed(1).isdisjoint(said)
+    verbs.update(word for word in said if word.endswith("ly") or (passive and word.endswith("ed")))
+    return _listed(2) | verbs
+
+
+def is_telling(stemmed: str) -> bool:
+    """Whether a stem is that of an everyday word which names what is asked all the same: "how are they numbered"."""
+    return stemmed in _listed(3)
