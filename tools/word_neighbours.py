@@ -267,13 +267,13 @@ def written(found: Mapping[str, Mapping[str, float]], families: Mapping[str, Seq
 
 def amended(table: str) -> str:
     """A table with the short forms and German words beside this file, both ways, each as good as what it stands for; a
-    part of several words as its part. Kinds lead to their things, and not back.
+    part of several words nearly so. Kinds lead to their things, and not back.
     """
     known = {line.split(" ")[0]: line.split(" ") for line in table.splitlines() if not line.startswith("#")}
     for file, languages in (("abbreviations.txt", ("english",)), ("translations.txt", ("english", "german"))):
         for line in _lines(HERE / file):
             short, meant = line.split(": ")
-            likeness = f"{AS_GOOD / len(meant.split()) ** (0.5 if file[0] == 'a' else 0):.0f}"
+            likeness = f"{AS_GOOD if file[0] == 't' or ' ' not in meant else OF_KIND}"
             for word in meant.split():
                 for language in languages:
                     _say(known, (stem_in(fold(short), language), fold(short)), (stem(word), word), likeness)

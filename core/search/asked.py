@@ -16,8 +16,8 @@ _LISTS: Final = 4
 
 
 class Kind(NamedTuple):
-    """A kind of answer. words: that ask for it, folded; asking: those of them that a question has. pattern: what such an
-    answer looks like.
+    """A kind of answer. words: that ask for it, folded; asking: those of them that a question has. pattern: what such
+    an answer looks like.
     """
 
     words: frozenset[str]
@@ -51,13 +51,13 @@ def asked_kinds(question: str) -> list[Kind]:
 
 
 def names_no_thing(question: str) -> frozenset[str]:
-    """Words of a folded question that a note may lack and answer it: verbs and adverbs by their places and endings, and
-    what things of nearly any kind are called.
+    """Words of a folded question that a note may lack and answer it: verbs by their places and endings, and what things
+    of nearly any kind are called.
     """
     said = plain_words(question).split()
     verbs = {second for first, second in pairwise(said) if first in _listed(0)}
-    passive = not _listed(1).isdisjoint(said)
-    verbs.update(word for word in said if word.endswith("ly") or (passive and word.endswith("ed")))
+    if not _listed(1).isdisjoint(said):
+        verbs.update(word for word in said if word.endswith("ed"))
     return _listed(2) | verbs
 
 

@@ -19,6 +19,7 @@ from core.search.documents import Document, Reader, digest_of, same_for_search, 
 from core.search.query_syntax import Clause, Question, parse_query
 from core.search.results import Breakdown, Explanation, Filters, Hit, Obstacle, SearchResult
 from core.settings import SearchSettings, Synonyms
+from core.text.languages import serves_grammar
 from core.text.tokens import words
 
 if TYPE_CHECKING:
@@ -227,10 +228,10 @@ class SearchIndex:
             known = state.knows(word)
             if not known and found and state.knows(found[-1] + word):
                 found[-1] += word
-            elif known or (other := parted(state, word)) != [word]:
-                found += [word] if known else other
-            elif word not in idle:
-                found.append(word)
+                continue
+            other = [word] if known else parted(state, word)
+            if other != [word] or word not in idle or (known and not serves_grammar(word, ("german",))):
+                found += other
         return text if found == typed else " ".join(found)
 
     def spelling(self, word: str) -> str:

@@ -39,6 +39,7 @@ _EVERYDAY: Final = 0.15
 _COMMON: Final = 0.6
 _IDLE: Final = 0.3
 _SHORTEST: Final = 3
+_SHORT: Final = 4
 _LETTER: Final = 0.01
 # What any word weighs; the rest of its weight is its rarity in the memory, beside that of the rarest there can be.
 _LEAST_WEIGHT: Final = 0.15
@@ -65,15 +66,18 @@ _ON_ONE_THING: Final = 0.2
 # abbreviations have it, for all of it.
 _SYNONYM: Final = 0.4
 _AS_GOOD_FROM: Final = 0.9
-# A word of which a note holds less than this share is missing; a value of its kind is nearly as good as a word that asks.
+# A word of which a note holds less than this share is missing, where a question has few; a value of the kind that is
+# asked for is nearly as good as the word that asks, and a note without one stands behind others.
 _PARTLY: Final = 0.16
 _FEW_WORDS: Final = 3
+# How alike a word of the note is at least for which one may be misspelt.
+_LIKE: Final = 0.6
 _OF_KIND: Final = 0.8
 _OTHER_KIND: Final = 0.3
 # A query that names this share of a fact's key is about that fact.
 _WHOLLY_NAMED: Final = 0.9
 # The fitted rule: the log odds that a note answers.
-INTERCEPT: Final = -0.041
+INTERCEPT: Final = 0.619
 WEIGHTS: Final = (1.965, 1.169, -1.611, 3.667, 1.535)
 # That the whole query is a note's title, or stands in no other note word for word, leaves little doubt.
 _TITLE_LIKELIHOOD: Final = 0.97
@@ -112,14 +116,16 @@ class Verdict(NamedTuple):
 
 
 class _Held(NamedTuple):
-    """weights: what a note's best passage holds of each word of the query. title: whether it has one of its own. kind: 1
-    where it has such a value as the question asks for, -1 where it has none, 0 where nothing tells.
+    """weights: what a note's best passage holds of each word of the query. kind: 1 where it has such a value as the
+    question asks for, -1 where it has none, 0 where nothing tells. title: whether it has one of its own. names: its
+    stems.
     """
 
     weights: list[float]
     kind: int
     title: bool
     titled: float
+    names: Collection[str]
     length: int
 
 
@@ -251,7 +257,10 @@ class Judge:
             return False
         lacking = (term for term, (full, _), part in telling if part < full * _PARTLY and term.word.isalpha())
         lacking = (term for term in lacking if term.word not in self._idle or is_telling(term.stem))
-        return any(len(term.word) >= _SHORTEST or _own(term) for term in lacking)
+        return any(
+            _own(term) or (len(term.word) >= _SHORTEST and not _may_be_misspelt(term.word, held.names))
+            for term in lacking
+        )
 
     def likelihood_of_text(self, stems: Collection[str], title: Collection[str], verbatim: bool) -> float:
         """How likely a text that is no note answers if it ranks best, in [0, 1]. stems, title: of it and its title."""
@@ -300,7 +309,8 @@ class Judge:
         for place, (term, (weight, _)) in enumerate(zip(self._ranking.terms, self._words, strict=True)):
             if kind > 0 and term.word in self._asking:
                 best[place] = max(best[place], _OF_KIND * weight)
-        return _Held(best, kind, *self._named_of_title(row), len(stems))
+        held = {names[number] for number in stems if number != NO_WORD}
+        return _Held(best, kind, *self._named_of_title(row), held, len(stems))
 
     def _kind(self, row: int) -> int:
         """As `_Held.kind` has it."""
@@ -320,6 +330,16 @@ class Judge:
         weights = {stem: _weight(_rarity(state, state.count(stem)), stem) for stem in stems}
         named = sum(weight for stem, weight in weights.items() if stem in self._named or stem in self._cues)
         return True, named / sum(weights.values()) if weights else 0.0
+
+
+def _may_be_misspelt(word: str, names: Collection[str]) -> bool:
+    """Whether a word that is no usual one is written somewhat like one of some stems."""
+    if is_usual(word):
+        return False
+    from rapidfuzz import process
+    from rapidfuzz.distance import OSA
+
+    return process.extractOne(word, names, scorer=OSA.normalized_similarity, score_cutoff=_LIKE) is not None
 
 
 def _best_passage(title: list[float], places: Sequence[tuple[int, int, float]]) -> list[float]:
@@ -393,7 +413,8 @@ def _own(term: Term) -> list[Expansion]:
     """How a word of a note may be one of the query."""
     as_good = (one for one in term.meanings if one.likeness >= _AS_GOOD_FROM)
     spelt = (one for one in term.readings if one.text > 0)
-    return [*(one for one in spelt if one.kind != "spelling" or not is_usual(term.word)), *as_good]
+    usual = is_usual(term.word)
+    return [*(one for one in spelt if not (usual and one.kind == "spelling")), *as_good]
 
 
 def _doubled(asked: Sequence[Term]) -> Iterator[int]:
@@ -417,9 +438,14 @@ def _weighed(state: State, term: Term, idle: bool) -> tuple[float, dict[str, flo
         rarity = _rarity(state, known)
     else:
         rarity = max(_sureness(one) * _rarity(state, state.count(one.stem)) for one in own)
-    unknown = idle or (not own and len(term.word) < _SHORTEST)
+    # A short word that is none tells nothing: "hw", "thes".
+    unknown = idle or (not own and (len(term.word) < _SHORTEST or _is_slip(term.word)))
     weight = _weight(rarity, term.stem) * (_IDLE if unknown else 1.0)
     return weight, {one.stem: _sureness(one) for one in (*term.meanings, *own)}
+
+
+def _is_slip(word: str) -> bool:
+    return len(word) <= _SHORT and word.isalpha() and not is_usual(word)
 
 
 def _weight(rarity: float, stem: str) -> float:

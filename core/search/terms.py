@@ -104,7 +104,7 @@ def misspelt(word: str, known: Sequence[str]) -> Found:
 def prefixed(word: str) -> Found:
     """Words that are a word with "re" or the like before it, or without: "rebuild", "deduplicate"."""
     bare = word.removeprefix(_PREFIXES[0])
-    found = [bare] if bare != word and len(bare) >= _SHORTEST else []
+    found = [bare] if bare != word and len(bare) >= _SHORTEST and not is_usual(word) else []
     found += [f"{one}{word}" for one in _PREFIXES if len(word) >= _SHORTEST]
     return [(one, _PREFIXED_LIKENESS) for one in found]
 
@@ -409,12 +409,14 @@ def german_verbs(text: str) -> frozenset[str]:
     german = any(serves_grammar(fold(one), ("german",)) and is_content_word(fold(one)) for one in written)
     if not german or not any(one[0].isupper() for one in written[1:]):
         return frozenset()
-    return frozenset(fold(one) for one in written if one[0].islower())
+    return frozenset(fold(one) for one in written if one[0].islower() and not is_usual(fold(one)))
 
 
 def _same(state: State, word: str) -> list[str]:
     """The word of the notes that an abbreviation or a German word stands for, or an abbreviation of that."""
-    meant = [one.word for name in (stem_in(word, "german"), stem(word)) for one in _near(name) if _is_same(one)]
+    meant = [
+        one.word for name in (stem_in(word, "german"), stem(word)) for one in _near(name) if _is_same(one)
+    ]
     further = (one.word for other in meant for one in _near(stem(other)) if _is_same(one))
     return [one for one in chain(meant, further) if state.knows(one)][:1]
 
@@ -434,5 +436,7 @@ def _spelt_out(state: State, word: str) -> list[str]:
 
 @cache
 def is_usual(word: str) -> bool:
-    """Whether a folded word is one of usual English, or a German one with a translation: no misspelling."""
-    return word in listed_words() or any(word in _entries(one)[:1] for one in (stem(word), stem_in(word, "german")))
+    """Whether a folded word is one of usual English or of the trade: no misspelling."""
+    return word in listed_words() or (
+        word in _entries(stem(word))[:1] and not _entries(stem_in(word, "german"))
+    )

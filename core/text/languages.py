@@ -156,6 +156,7 @@ def _listed() -> frozenset[str]:
     return frozenset((_table("everyday") + _table("common")).split())
 
 
+@cache
 def listed_words() -> frozenset[str]:
     """All everyday and common words, folded."""
     return frozenset(fold(_table("everyday") + _table("common")).split())

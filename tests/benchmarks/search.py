@@ -153,7 +153,7 @@ def measure(count: int) -> None:
     print(f"{'':8}{'after one edit':<23} {edit:>9.1f}")
     worst = 0.0
     for kind, queries in kinds.items():
-        ours = median(index.search, queries)
+        ours = median(index.result, queries)
         theirs = median(lambda query: full_text_search(database, query), queries)
         worst = max(worst, ours)
         print(f"{'':8}{kind:<23} {ours:>9.2f} {theirs:>9.2f} {ours / theirs:>7.1f}")

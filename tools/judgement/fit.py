@@ -30,6 +30,8 @@ from core.search.results import Filters
 from core.settings import SearchSettings
 
 RIDGE = 1.0
+# More is claimed than the fit alone would, as long as claims are right in 85 % of cases on every memory of short notes.
+BOLD = 0.66
 NAMES = ("coverage", "titled", "lone", "ahead", "more")
 # What the questions of a memory count for together. What is left out may be answered by another note. Those that were
 # written beside a memory ask about the same people and things, as an agent's do; of a foreign subject are few.
@@ -110,7 +112,7 @@ def judged(weights: NDArray[np.float64], case: Case) -> Judged:
     """What a rule makes of a case."""
     best = Judged(case, 0.0, False)
     for right, verdict in case.hits:
-        odds = float(weights @ (1.0, *features(verdict.evidence)))
+        odds = BOLD + float(weights @ (1.0, *features(verdict.evidence)))
         likely = 0.0 if not verdict.evidence.coverage else 1 / (1 + np.exp(-odds))
         likely = max(likely, verdict.least)
         likely = min(likely, MOST_TIED) if verdict.tied else likely
@@ -171,7 +173,7 @@ def main() -> None:
     memories = all_memories()
     every = [case for memory in memories for case in cases(memory)]
     rule = fitted(every)
-    print(f"INTERCEPT: Final = {rule[0]:.3f}")
+    print(f"INTERCEPT: Final = {rule[0] + BOLD:.3f}")
     print("WEIGHTS: Final = (" + ", ".join(f"{value:.3f}" for value in rule[1:]) + ")  # " + ", ".join(NAMES))
     seen = list(unseen(every))
     table(seen)

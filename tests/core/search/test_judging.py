@@ -267,8 +267,13 @@ def test_a_fact_is_not_claimed_for_another_thing_under_its_name() -> None:
     assert claim(index, "what is the vpn port") == "one"
     assert claim(index, "what is the vpn password") == ""
 
+
 PROJECT = index_of(
-    note("scan", "Attachments are scanned", "Every attachment goes through ClamAV before anybody may download it."),
+    note(
+        "scan",
+        "Attachments are scanned",
+        "Every attachment goes through ClamAV before anybody may download it.",
+    ),
     note("keys", "Signing keys", "The upload keystore is in the vault Mobile, entry android-upload."),
     note("limits", "Rate limits", "Anonymous clients get 60 requests a minute."),
     note("keep", "Backups", "Dumps are stored for 35 days in Helsinki."),
@@ -331,7 +336,7 @@ def test_what_is_known_of_another_thing_is_no_claim(text: str) -> None:
         ("msrv", "minimum supported rust version"),
         ("Rohdaten", "raw data"),
         ("Entwicklungsserver", "dev server"),
-        ("wie oft reisen Dumps", "dumps"),
+        ("wie oft reisen Dumps", "wie oft dumps"),
         ("we do run it", "we do run it"),
         ("raw", "raw"),
     ],
