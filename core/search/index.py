@@ -226,11 +226,13 @@ class SearchIndex:
         idle = german_verbs(text)
         for word in typed:
             known = state.knows(word)
+            if known and idle and serves_grammar(word, ("german",)):
+                continue
             if not known and found and state.knows(found[-1] + word):
                 found[-1] += word
                 continue
             other = [word] if known else parted(state, word)
-            if other != [word] or word not in idle or (known and not serves_grammar(word, ("german",))):
+            if known or other != [word] or word not in idle:
                 found += other
         return text if found == typed else " ".join(found)
 

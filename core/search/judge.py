@@ -44,8 +44,9 @@ _LETTER: Final = 0.01
 # What any word weighs; the rest of its weight is its rarity in the memory, beside that of the rarest there can be.
 _LEAST_WEIGHT: Final = 0.15
 _FEW_NOTES: Final = 20
-# What a note holds beside its most telling word is little below this weight.
+# What a note holds beside its most telling word is little below this weight; and all of it, one everyday word's.
 _LITTLE: Final = 0.1
+_TELLS: Final = 0.12
 _LEAST_COVERAGE: Final = 0.05
 # Stems of a passage, some 600 characters of text; and how many passages of a note are looked at.
 _PASSAGE: Final = 60
@@ -194,7 +195,8 @@ class Judge:
         lacks a rare word; or it is a fact not wholly named, lacks a plain word, or holds but one in its value.
         """
         note, held = self._ranking.state.notes[row], self._held(row)
-        if note.content.rstrip().endswith("?"):
+        everyday = sum(held.weights) < _TELLS and held.titled < _WHOLLY_NAMED
+        if everyday or note.content.rstrip().endswith("?"):
             return True
         terms = list(zip(self._ranking.terms, self._words, held.weights, strict=True))
         lacking = [one for one, (full, _), part in terms if part < full / 2 and not is_everyday(one.stem)]
@@ -413,7 +415,7 @@ def _own(term: Term) -> list[Expansion]:
     """How a word of a note may be one of the query."""
     as_good = (one for one in term.meanings if one.likeness >= _AS_GOOD_FROM)
     spelt = (one for one in term.readings if one.text > 0)
-    usual = is_usual(term.word)
+    usual = len(term.word) <= _SHORT and is_usual(term.word)
     return [*(one for one in spelt if not (usual and one.kind == "spelling")), *as_good]
 
 

@@ -196,7 +196,8 @@ def test_ones_own_note_is_no_claim_for_a_question_whose_words_stand_in_other_pro
     projects = [one.project for one in found.candidates]
     assert not found.found
     # What one's own says, however weakly, stands before what another project says.
-    assert "website" in projects and projects == sorted(projects, key=bool)
+    assert "website" in projects
+    assert projects == sorted(projects, key=bool)
 
 
 def test_the_persons_nuggets_answer_everywhere(tmp_path: Path) -> None:
