@@ -27,7 +27,7 @@ def test_what_only_reads_shows_the_pages_and_leaves_every_byte(folder: Path, nug
     before = tree(folder)
     assert "deploy-needs-vpn" in nuggets.ok("notes")
     assert nuggets.json("search", "pnpm")[0]["title"] == "prefers-pnpm"
-    assert "never npm" in nuggets.ok("recall", "which package manager, pnpm or npm")
+    assert "never npm" in nuggets.ok("recall", "prefers pnpm")
     assert "Connect first." in nuggets.ok("note", "show", "deploy-needs-vpn")
     status = nuggets.json("status")
     assert (status["home"], status["noteCount"], status["exists"]) == (str(folder), 6, True)
