@@ -210,7 +210,7 @@ class Exchange:
             check_outside(path, repository.home)
         with repository.guard:
             repository.refresh_read_only()
-            snapshot, loaded = repository.snapshot, repository.store.read
+            snapshot, loaded = repository.snapshot, repository.store.loaded
         if snapshot.graph_problem:
             raise BrokenFileError(
                 snapshot.graph_problem, remedy=Remedy("repair"), where=str(repository.home / GRAPH_FILE),

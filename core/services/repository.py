@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
 # How long reading waits for the lock when there is something to put into the log.
 _SYNC_SECONDS: Final = 2.0
-# How long it waits for a program that saves again and again, when that program has taken something back.
-_PATIENCE_SECONDS: Final = 0.5
 # A recall that cannot be counted and an undo that cannot be done lose nobody's text.
 _NEVER_WAITING: Final = ("hit", "undo", "redo", "promotion")
 # How long other writers are waited for to count a recall: an agent waits for the answer.
@@ -174,16 +172,16 @@ class Repository:
         with self.guard:
             self.store.close()
 
-    def refresh(self, *, patient: bool = True, restoring: bool = True) -> bool:
-        """See `Memory.refresh`. restoring: False leaves what another program took back to the next call."""
+    def refresh(self, *, patient: bool = True) -> bool:
+        """See `Memory.refresh`."""
         with self.guard:
-            newer = self._refresh(_SYNC_SECONDS, _PATIENCE_SECONDS if patient else 0.0, restoring=restoring)
+            newer = self._refresh(_SYNC_SECONDS, patient=patient)
             self._notify_listeners()
             return newer
 
     def refresh_read_only(self) -> bool:
-        """Brings the snapshot up to date and writes nothing. Changes that must be logged or restored wait for the next
-        writer; the snapshot shows them as done.
+        """Brings the snapshot up to date and writes nothing: it shows the files as they are. What other programs did is
+        logged by the next writer.
 
         True when the snapshot is a new one. Errors as in `refresh`.
         """
@@ -196,6 +194,11 @@ class Repository:
             self._mark_opening()
             self._notify_listeners()
             return self.snapshot is not former
+
+    def _settle(self) -> None:
+        """Brings the snapshot up to date for a change, which is thought out on what is put back for it."""
+        self._refresh(_SYNC_SECONDS, writing=True)
+        self._notify_listeners()
 
     def _notify_listeners(self) -> None:
         """Has each listener read its file again that is another one than when it was last told."""
@@ -210,9 +213,9 @@ class Repository:
                 self._versions[listener.path] = version
                 listener.reload()
 
-    def _refresh(self, seconds: float, patience: float = 0.0, *, restoring: bool = True) -> bool:
+    def _refresh(self, seconds: float, *, patient: bool = False, writing: bool = False) -> bool:
         with self.guard:
-            loaded = self.store.sync(seconds, patience, restoring=restoring)
+            loaded = self.store.sync(seconds, patient=patient, writing=writing)
             self.with_sound_log(self._mark_opening)
             return self._adopt(loaded)
 
@@ -261,7 +264,7 @@ class Repository:
     def reconcile(self) -> None:
         """Has a change that could not be finished be the newest in the log, before anything is taken back."""
         if self.store.viewed or not self.store.reconciled:
-            self.refresh(patient=False)
+            self._settle()
 
     def listener_states(self) -> list[object]:
         """What the listeners hold of their files, compared by value."""
@@ -321,7 +324,7 @@ class Repository:
             counting, viewed = change_set.kind == "hit", self.store.viewed
             seconds = _HIT_SECONDS if counting else None
             if self.store.journal is None or (viewed and not counting):
-                self._refresh(_SYNC_SECONDS if seconds is None else seconds)
+                self._refresh(_SYNC_SECONDS if seconds is None else seconds, writing=not counting)
             # What the pipeline brings in unasked is nobody's to take back by pressing undo.
             asked = made_by in ("", self.author.signature) and change_set.kind != "hit"
             signature = made_by or self.author.signature
@@ -334,9 +337,7 @@ class Repository:
                 if asked:
                     self.window.made.append(error.entry)
                 raise
-            # Who only reads goes on to be shown what is still to be restored.
-            waiting = viewed and counting and not self.store.reconciled
-            self.snapshot = self.store.view() if waiting else done.after
+            self.snapshot = done.after
             if asked and not done.change_set.empty:
                 self.window.made.append(done.change_set.id)
             if done.change_set.files:
@@ -363,7 +364,7 @@ class Repository:
         apply = partial(self.apply_deciding, decide=None, made_by=made_by, beside=beside)
         brought = None if author is None else apply
         with self.guard:
-            self.refresh(patient=False)
+            self._settle()
             return self.apply_drafted(drafted, brought, made_by, fresh=self.store.fresh, beside=beside)
 
     def change_file(self, edit: Callable[[Draft], str]) -> ChangeSet:
@@ -405,9 +406,6 @@ class Repository:
             result, change_set = drafted(self.draft())
             # Only the lock can tell apart two programs that create a nugget of one name at once.
             fresh = fresh and self.store.fresh and not change_set.nuggets
-            if not fresh and self.store.restore_for(change_set):
-                self._adopt(self.store.present)
-                result, change_set = drafted(self.draft())
             if not left:
                 return result, (at_last or self.apply)(change_set)
             try:

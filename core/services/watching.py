@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING
 
@@ -29,7 +28,7 @@ async def events(
             repository.polling = not told
             yield seen
         try:
-            await asyncio.to_thread(repository.refresh, patient=False, restoring=False)
+            await asyncio.to_thread(repository.refresh, patient=False)
         except NuggetsError as error:
             if error.identity != failed:
                 failed = error.identity
@@ -38,13 +37,6 @@ async def events(
         if repository.snapshot is not seen or failed or repository.listener_states() != beside:
             seen, failed, beside = repository.snapshot, _NOTHING, repository.listener_states()
             yield seen
-        if not repository.store.reconciled:
-            # An overwritten change shows at once; a moment later it is restored.
-            with contextlib.suppress(NuggetsError):
-                await asyncio.to_thread(repository.refresh)
-            if repository.snapshot is not seen:
-                seen = repository.snapshot
-                yield seen
 
 
 async def snapshots(found: AsyncIterator[Snapshot | NuggetsError]) -> AsyncIterator[Snapshot]:

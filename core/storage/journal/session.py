@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,7 +20,6 @@ from core.storage.database import Database, ForeignDatabaseError
 from core.storage.files.atomic import can_be_locked
 from core.storage.format.documents import Loaded
 from core.storage.journal.baseline import (
-    NEVER,
     Baseline,
     baseline_files,
     forget_file,
@@ -36,7 +35,6 @@ from core.storage.journal.schema import BrokenJournalError, unreadable
 from core.storage.merge.deciding import conflict_of
 from core.storage.safety.backups import BACKUPS
 from core.storage.safety.quarantine import QUARANTINE
-from core.text.digests import blake2b
 
 _WITHOUT_LOCKS: Final = "without locks"
 
@@ -191,13 +189,6 @@ class JournalFile:
         problem.damaged = not isinstance(error, ForeignDatabaseError)
         self.log_problem = problem
 
-    def read_in_memory(self) -> Journal:
-        """Replaces the open journal by a copy in memory. Returns the copy."""
-        assert self.journal is not None
-        read, self.journal = self.journal, self.journal.in_memory()
-        read.close()
-        return self.journal
-
     @property
     def _missing(self) -> bool:
         """Whether there is no journal, or only an empty file in its place."""
@@ -265,9 +256,6 @@ class JournalFile:
                 self._report_gone()
 
 
-_ID_DIGITS: Final = 8
-
-
 @dataclass(frozen=True)
 class Attribution:
     """Whom a difference between what was seen and the files is put down to, when it was no other program's."""
@@ -293,37 +281,19 @@ class JournalSession:
         ids: Callable[[], str] | None,
     ) -> None:
         self.home = home
-        self._given_ids = ids
-        self._drawn_from, self._drawn = os.urandom(8).hex(), 0
+        # A new id for an entry that is made here.
+        self.ids = ids or (lambda: os.urandom(4).hex())
         self.rules = settings.inference
         self._clock = clock
         self.notices = Notices()
         self.baseline = Baseline(home, settings.inference)
         self.file = JournalFile(home, clock=clock, ids=self.ids, notices=self.notices, baseline=self.baseline)
         self.attribution: Attribution | None = None
-        # How long nobody may have written before an overwritten change is restored.
-        self.quiet_seconds = 0.0
 
     @property
     def journal(self) -> Journal | None:
         """The open journal; None before the first change of a memory that is empty or cannot be written."""
         return self.file.journal
-
-    def ids(self) -> str:
-        """A new id for an entry that is made here."""
-        if self._given_ids is not None:
-            return self._given_ids()
-        self._drawn += 1
-        return blake2b(f"{self._drawn_from} {self._drawn}".encode()).hexdigest()[:_ID_DIGITS]
-
-    def draw_ids_from(self, loaded: Loaded) -> None:
-        """Has the ids that follow come from what is compared: so a read names what it found outside as the writer
-        will that puts it down, and somebody may undo by that name.
-        """
-        if self.journal is None or self._given_ids is not None:
-            return
-        files = sorted((str(path), made and made[:3]) for path, made in loaded.fingerprints().items())
-        self._drawn_from, self._drawn = f"{self.journal.last_seq} {files}", 0
 
     def now(self) -> datetime:
         """The time."""
@@ -341,7 +311,6 @@ class JournalSession:
         made_by: Maker,
         stages: Mapping[str, Stage],
         seq: int | None,
-        preceding: Sequence[ChangeSet] = (),
         beside: Beside | None = None,
     ) -> tuple[int, ChangeSet]:
         """The commit point: from here on the change set will be in the files, whatever happens. beside: see
@@ -351,7 +320,7 @@ class JournalSession:
         """
         assert self.journal is not None
         if seq is None:
-            return self.journal.begin(effective, made_by, stages, preceding, beside)
+            return self.journal.begin(effective, made_by, stages, beside)
         self.journal.restage(seq, effective, stages)
         return seq, effective
 
@@ -363,10 +332,10 @@ class JournalSession:
         except (NuggetsError, BrokenJournalError):
             return True
 
-    def abandon(self, seq: int, preceding: int) -> None:
+    def abandon(self, seq: int) -> None:
         """Nothing was written after all."""
         assert self.journal is not None
-        self.journal.abandon(seq, preceding)
+        self.journal.abandon(seq)
 
     def finish(
         self,
@@ -436,8 +405,7 @@ class JournalSession:
             for path in old.keys() - new.keys():
                 forget_file(connection, self.baseline.name(path))
             if seq is not None:
-                times = [(new[path].fingerprint or NEVER).mtime_ns for path in changed]
-                journal.finish(connection, seq, max(times, default=0))
+                journal.finish(connection, seq)
                 if recall:
                     # Recalls of one caller become one entry.
                     fold_recalls(connection, seq)

@@ -21,7 +21,6 @@ from core.settings import InferenceSettings
 from core.storage.format.documents import read_folder
 from core.storage.journal.baseline import named_items
 from core.storage.merge.rebase import rebase
-from core.storage.reconcile.repairs import facts_of
 from core.verify import findings, repair
 
 pytestmark = pytest.mark.slow
@@ -119,8 +118,8 @@ def test_facts_are_remembered_and_cleared_at_a_cost_that_grows_with_their_number
 def test_the_facts_of_a_nugget_are_sorted_by_key_once_for_all_that_ask(tmp_path: Path) -> None:
     many_keys(tmp_path, 3)
     snapshot = Memory.open(tmp_path).snapshot
-    assert facts_of(snapshot, "memory")["user:key 0"].value == "value 0"
-    assert facts_of(snapshot, "memory") is facts_of(snapshot, "memory")
+    assert snapshot.facts_by_key["memory"]["user:key 0"].value == "value 0"
+    assert snapshot.facts_by_key["memory"] is snapshot.facts_by_key["memory"]
 
 
 class _Tag(str):
