@@ -177,8 +177,9 @@ def _run(home: Path, writers: Sequence[tuple[str, ...]], seconds: float) -> tupl
 )
 @pytest.mark.timeout(300)
 def test_every_change_of_ours_stands_beside_programs_without_a_lock(
-    tmp_path: Path, writers: list[tuple[str, ...]]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writers: list[tuple[str, ...]]
 ) -> None:
+    monkeypatch.setattr(exchange, "SETTLING_SECONDS", 2.0)
     made, theirs = _run(tmp_path, writers, SECONDS)
     memory = Memory.open(tmp_path)
     waiting = {
