@@ -17,7 +17,7 @@ import struct
 import subprocess
 import sys
 import termios
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from multiprocessing import forkserver, reduction
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
@@ -230,3 +230,18 @@ def _run(arguments: list[str]) -> None:
         sys.argv = arguments
         sys.path.insert(0, str(Path(first).parent))
         runpy.run_path(first, run_name="__main__")
+
+
+@contextlib.contextmanager
+def ready(words: Sequence[str], **given: Any) -> Iterator[subprocess.Popen[str]]:
+    """A process that has said "ready" and begins when it is sent a line; it does not outlive the test. given: as for
+    `Popen`.
+    """
+    process = Forked(list(words), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **given)
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        yield process
+    finally:
+        process.kill()
+        process.communicate()

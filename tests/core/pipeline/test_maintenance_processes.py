@@ -12,7 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from kits.forked import Forked
+from kits.forked import Forked, ready
 from kits.health_kit import drop_from_index, kill_jobs, measured
 from kits.service_kit import BEGIN, Clock, configure, open_pipeline
 
@@ -66,17 +66,9 @@ with open_pipeline(Path(sys.argv[2]), clock=Clock(datetime.fromisoformat(sys.arg
 
 @contextmanager
 def runner(home: Path, times: int) -> Iterator[subprocess.Popen[str]]:
-    process = Forked(
-        [sys.executable, "-c", RUNNER, str(TESTS), str(home), BEGIN.isoformat(), str(times)],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=TESTS.parent,
-    )  # fmt: skip
-    try:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
+    words = [sys.executable, "-c", RUNNER, str(TESTS), str(home), BEGIN.isoformat(), str(times)]
+    with ready(words, cwd=TESTS.parent) as process:
         yield process
-    finally:
-        process.kill()
-        process.communicate()
 
 
 def killed(home: Path, transactions: int, action: MaintenanceAction) -> int:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from kits.forked import Forked
+from kits.forked import ready
 from kits.service_kit import Clock, drain, open_pipeline
 
 from core.pipeline.service import Pipeline
@@ -28,17 +28,9 @@ MEMORIES = 24
 def worker(home: Path, name: str, now: int, *flags: str) -> Iterator[subprocess.Popen[str]]:
     """A worker that is ready, and begins when it is sent a line; it does not outlive the test."""
     paths = os.pathsep.join((str(TESTS), str(TESTS.parent)))
-    process = Forked(
-        [sys.executable, str(TESTS / "kits" / "worker_process.py"), str(home), name, str(now), *flags],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": paths},
-    )  # fmt: skip
-    try:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
+    words = [sys.executable, str(TESTS / "kits" / "worker_process.py"), str(home), name, str(now), *flags]
+    with ready(words, env={**os.environ, "PYTHONPATH": paths}) as process:
         yield process
-    finally:
-        process.kill()
-        process.communicate()
 
 
 def begin(process: subprocess.Popen[str]) -> None:
