@@ -174,12 +174,12 @@ def within(seconds: float, late: str, where: str, call: Callable[[float], _T]) -
         raise
     try:
         thread.join(max(0.0, ends - time.monotonic()))
-        # Taken before the cut, which is an error of its own to the call.
-        error = next(iter(errors), None)
+        # Taken before the cut: to the call that is an error of its own, or the end of a page that never ended.
+        result, error = results[:], next(iter(errors), None)
     finally:
         connections.cut()
-    if results:
-        return results[0]
+    if result:
+        return result[0]
     if error is not None and not isinstance(error, ModelTimeoutError):
         raise error
     raise ModelTimeoutError(late, where=where, todo=MORE_TIME)

@@ -195,6 +195,25 @@ def test_a_connection_that_is_opened_too_late_is_cut_at_once() -> None:
         assert other.recv(1) == b""
 
 
+def test_what_a_call_reads_when_its_connections_are_cut_is_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours, _theirs = socket.socketpair()
+    threads: list[threading.Thread] = []
+
+    def endless(seconds: float) -> bytes:
+        threads.append(threading.current_thread())
+        told = {"return_value": SimpleNamespace(get_extra_info=lambda name: ours)}
+        http.trace_of_call()["trace"]("connection.connect_tcp.complete", told)
+        return ours.recv(1)
+
+    def cut(opened: socket.socket) -> None:
+        opened.shutdown(socket.SHUT_RDWR)
+        threads[0].join()
+
+    monkeypatch.setattr(http, "_cut", cut)
+    with pytest.raises(ModelTimeoutError):
+        http.within(0.05, "late", "", endless)
+
+
 @pytest.mark.slow
 def test_no_more_calls_are_under_way_than_are_allowed_whatever_keeps_them(
     monkeypatch: pytest.MonkeyPatch,
