@@ -8,24 +8,29 @@ memory.history.undo(change_set)
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import nullcontext, suppress
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
-from core.errors import NuggetsError
+from msgspec.structs import replace
+
+from core.errors import ConflictError, ErrorCode, Notice, NuggetsError, UnfinishedError
 from core.folder import DATABASE_FILE, GRAPH_FILE, default_home
 from core.model.change import PERSON, Author, ChangeKind, ChangeSet
+from core.model.draft import Draft
 from core.model.names import iso
 from core.model.window import Window
 from core.services.recall import RecallService
-from core.services.repository import Repository
 from core.services.saved_searches import SavedSearches
 from core.services.search import SearchQuery, SearchService, own_first
-from core.services.settings_file import SettingsFile
-from core.storage.files.atomic import absolute_path
+from core.settings import SETTINGS_FILE, load_settings
+from core.storage.files.atomic import absolute_path, fingerprint
+from core.storage.format.documents import read_folder
 from core.storage.personal.page_homes import home_and_pages
 from core.team_folder import is_team_folder
 from core.text.exact import encodable
@@ -38,7 +43,6 @@ if TYPE_CHECKING:
     from core.exchange.records import Format as Format
     from core.exchange.records import LeftOut as LeftOut
     from core.facts.recall import Recall
-    from core.model.draft import Draft
     from core.model.judgement import OpenChanges
     from core.model.note import Note
     from core.model.progress import Progress
@@ -63,25 +67,42 @@ if TYPE_CHECKING:
     from core.services.team import JoinedSearch, Team
     from core.settings import SearchSettings, Settings
     from core.storage.exchange.sources import ReadSource as ReadSource
+    from core.storage.format.documents import Document, Loaded
     from core.storage.format.page_writes import PagePreview as PagePreview
+    from core.storage.format.pages import PageSet
     from core.storage.journal.journal import Beside
     from core.storage.masking.search import Left as Left
+    from core.storage.merge.deciding import Decide
     from core.storage.merge.files import MergeResult as MergeResult
     from core.storage.safety.backups import Backup as Backup
     from core.storage.safety.quarantine import Record as Record
+    from core.storage.store import Store
     from core.verify import Finding as Finding
 
 
 _Result = TypeVar("_Result")
+# How long reading waits for the lock when there is something to put into the log.
+_SYNC_SECONDS: Final = 2.0
+# How long it waits for a program that saves again and again, when that program has taken something back.
+_PATIENCE_SECONDS: Final = 0.5
+# A recall that cannot be counted and an undo that cannot be done lose nobody's text.
+_NEVER_WAITING: Final = ("hit", "undo", "redo", "promotion")
+# How long other writers are waited for to count a recall: an agent waits for the answer.
+_HIT_SECONDS: Final = 0.3
+# How often an edit is thought out again because the files moved on meanwhile.
+_DRAFTS: Final = 5
 
 
 class Memory:
-    """A memory that can be read, searched, changed and watched. Safe to use from several threads.
+    """A memory that can be read, searched, changed and watched. Safe to use from several threads: `guard` serialises
+    what touches its files.
 
     `home` is its folder. `pages` is the folder of the Markdown pages that are its notes, None where notes lie in the
     home as well; `is_team` says whether they are a team's. `settings` holds what settings.toml and the environment say.
-    `author` is the author of changes made through this object. What has a subject of its own is a part: `history`,
-    `maintenance`, `exchange`, `promotion`, `secrets`, `arrivals`, `searches`.
+    `author` is the author of changes made through this object. `snapshot` is the memory as it was last loaded;
+    immutable. `polling`: whether the watch only looks at the files now and then, since the system has no free watches.
+    What has a subject of its own is a part: `history`, `maintenance`, `exchange`, `promotion`, `secrets`, `arrivals`,
+    `searches`.
     """
 
     def __init__(
@@ -98,25 +119,28 @@ class Memory:
         self.home = home
         self.pages = pages
         self.is_team = is_team_folder(pages)
-        self.author = author = Author(author.kind, encodable(author.name))
+        self.author = Author(author.kind, encodable(author.name))
         self.window = window or Window()
-        self._clock = clock or (lambda: datetime.now(UTC))
-        self._settings_file = SettingsFile(home)
-        self.searches = SavedSearches(home, lambda edit: self._repository.change_file(edit))
-        self._repository = Repository(
-            home,
-            author=author,
-            window=self.window,
-            clock=self._clock,
-            ids=ids,
-            tolerant=tolerant,
-            settings=lambda: self.settings,
-            listeners=(self._settings_file, self.searches),
-            pages=pages,
+        self.clock = clock or (lambda: datetime.now(UTC))
+        # Where none are given, what the log finds outside is named by what it is: see `JournalSession.ids`.
+        self._given_ids = ids
+        self.ids = ids or (lambda: os.urandom(4).hex())
+        self.guard = threading.RLock()
+        self.polling = False
+        self.settings: Settings = load_settings(home)
+        self._told_of: frozenset[str] = frozenset()
+        self._settings_notice = ""
+        self.searches = SavedSearches(self)
+        # Of the files beside the notes, by name; the error's identity for one that cannot be looked at.
+        self._versions: dict[str, object] = {}
+        self._tolerant = tolerant
+        self._store: Store | None = None
+        self._first: Loaded | None = read_folder(
+            home, self.settings.inference, tolerant=tolerant, pages=pages, owed=self._owed
         )
-        self._guard = self._repository.guard
+        self.snapshot: Snapshot = self._first.snapshot
         self._search = SearchService(
-            home, lambda: self.settings.search, self._clock, lambda: self.settings.synonyms
+            home, lambda: self.settings.search, self.clock, lambda: self.settings.synonyms
         )
         self._search.elsewhere = self.elsewhere
         self._team: Team | None = None
@@ -124,56 +148,75 @@ class Memory:
         self._standpoint: Standpoint | None = None
         self._projects: tuple[Snapshot | None, Mapping[str, str]] = (None, {})
         self._recall = RecallService(
-            self._search,
-            draft=self._repository.draft,
-            apply=self._repository.apply,
-            guard=self._guard,
-            clock=self._clock,
+            self._search, draft=self.draft, apply=self.apply, guard=self.guard, clock=self.clock
         )
 
     # What remembers and puts right is loaded when it is wanted: the first frame of the app goes without it.
+
+    @property
+    def store(self) -> Store:
+        """What reads and writes the files."""
+        if self._store is None:
+            with self.guard:
+                if self._store is None:
+                    self._store = self._opened()
+        return self._store
+
+    def _opened(self) -> Store:
+        from core.storage.store import Store
+
+        first, self._first = self._first, None
+        return Store(
+            self.home, self.settings, clock=self.clock, ids=self._given_ids, tolerant=self._tolerant, loaded=first,
+            pages=self.pages,
+        )  # fmt: skip
+
+    def _owed(self, pages: PageSet) -> Mapping[str, str | None]:
+        from core.storage.journal.owed import pages_owed
+
+        return pages_owed(self.home, pages)
 
     @cached_property
     def history(self) -> History:
         """The log: what ever changed, who changed it, undo, redo and conflicts."""
         from core.services.history import History
 
-        return History(self._repository)
+        return History(self)
 
     @cached_property
     def maintenance(self) -> Maintenance:
         """What finds and repairs problems, restores, and merges conflict copies."""
         from core.services.maintenance import Maintenance
 
-        return Maintenance(self._repository)
+        return Maintenance(self)
 
     @cached_property
     def exchange(self) -> Exchange:
         """Import and export."""
         from core.services.exchange import Exchange
 
-        return Exchange(self._repository, lambda: self.settings)
+        return Exchange(self)
 
     @cached_property
     def promotion(self) -> Promoter:
         """What writes often recalled notes into MEMORY.md files, and knows of them."""
         from core.services.promotion import Promoter
 
-        return Promoter(self, self._repository)
+        return Promoter(self)
 
     @cached_property
     def secrets(self) -> Secrets:
         """The credentials in this memory: found, and masked."""
         from core.services.secrets import Secrets
 
-        return Secrets(self._repository, self._search)
+        return Secrets(self)
 
     @cached_property
     def arrivals(self) -> Arrivals:
         """Versions of this memory from other machines: what reads, compares and takes them in."""
         from core.services.arrivals import Arrivals
 
-        return Arrivals(self._repository)
+        return Arrivals(self)
 
     @classmethod
     def open(
@@ -206,8 +249,335 @@ class Memory:
         if reconcile:
             memory.refresh()
         elif reconcile is not None:
-            memory._repository.refresh_read_only()
+            memory.refresh_read_only()
         return memory
+
+    @property
+    def folder(self) -> Path:
+        """The folder that a person knows this memory by: that of its pages, else its home."""
+        return self.pages or self.home
+
+    def close(self) -> None:
+        """Closes the files of the log. You can go on using the memory; it opens them again."""
+        with self.guard:
+            self.store.close()
+        if self._team is not None:
+            self._team.close()
+
+    def now(self) -> str:
+        """The present time, as files hold it."""
+        return iso(self.clock())
+
+    def stamp(self) -> tuple[str, str]:
+        """A new id, and the present time."""
+        return self.ids(), self.now()
+
+    # Reading
+
+    def refresh(self, *, patient: bool = True, restoring: bool = True) -> bool:
+        """Reads what changed in the files, and logs it. True when the snapshot is a new one.
+
+        Restores a change of ours that another program overwrote without having seen it. While that program keeps
+        saving, patient=True waits up to half a second for a pause; restoring=False leaves it to the next call. Errors
+        as in `open`; the last good snapshot stays then.
+        """
+        with self.guard:
+            newer = self._refresh(_SYNC_SECONDS, _PATIENCE_SECONDS if patient else 0.0, restoring=restoring)
+            self._read_files_beside()
+            return newer
+
+    def refresh_read_only(self) -> bool:
+        """Reads what changed in the files, and writes nothing: the snapshot is as the next change will leave it. True
+        when it is a new one. Errors as in `refresh`.
+        """
+        with self.guard:
+            former = self.snapshot
+            self.snapshot = self.store.view()
+            if self.store.log_is_damaged:
+                # Left where it is, it would keep everything of the log from whoever asks.
+                return self.refresh(patient=False) or self.snapshot is not former
+            self._mark_opening()
+            self._read_files_beside()
+            return self.snapshot is not former
+
+    def _refresh(self, seconds: float, patience: float = 0.0, *, restoring: bool = True) -> bool:
+        with self.guard:
+            loaded = self.store.sync(seconds, patience, restoring=restoring)
+            self.with_sound_log(self._mark_opening)
+            former, self.snapshot = self.snapshot, loaded
+            return loaded is not former
+
+    def _mark_opening(self) -> None:
+        """Remembers where the log stands at first: what is made there later elsewhere is not undone unasked."""
+        if self.window.opened_at is None:
+            self.window.opened_at = self.store.last_seq
+
+    def _read_files_beside(self) -> None:
+        """Reads settings and saved searches again where their file is another one than when it was last read."""
+        for file, read in (SETTINGS_FILE, self._read_settings), (self.searches.path, self.searches.reload):
+            version: object
+            try:
+                version = fingerprint(self.home / file)
+            except NuggetsError as error:
+                version = error.identity
+            # What stood there when the memory was opened is unknown: the first time reads it in any case.
+            if file not in self._versions or version != self._versions[file]:
+                self._versions[file] = version
+                read()
+
+    def _read_settings(self) -> None:
+        self.settings = load_settings(self.home)
+        problems = tuple(one.message for one in self.settings.problems)
+        self._settings_notice = "; ".join(told for told in problems if told not in self._told_of)
+        self._told_of = frozenset(problems)
+
+    def take_notices(self) -> tuple[str, ...]:
+        """What a person should know since the last call: what was restored, set aside or begun anew, and which
+        settings and saved searches cannot be used.
+        """
+        said, self._settings_notice = self._settings_notice, ""
+        of_settings = (Notice(said, code=ErrorCode.SETTINGS_UNSURE),) if said else ()
+        told = (*self.store.take_notices(), *of_settings, *self.searches.take_notices())
+        return (*told, *self.take_team_notices())
+
+    def take_team_notices(self) -> tuple[str, ...]:
+        """The part of `take_notices` that is about the team's notes."""
+        return () if self._team is None else self._team.take_notices()
+
+    def visited(self) -> str | None:
+        """Records that a person looks at the memory now. Returns the time before that, None for never. Changes no
+        memory.
+        """
+        with self.guard:
+            return self.store.visited(self.now())
+
+    def watch_events(
+        self, stop: asyncio.Event | None = None, woken: Callable[[], None] = lambda: None
+    ) -> AsyncIterator[Snapshot | NuggetsError]:
+        """Yields each snapshot that is newer than the present one, whoever wrote it, until `stop` is set; the error,
+        once, when the files become unreadable; and the same snapshot again when the settings, the saved searches or
+        `polling` changed. woken: called before it looks at the files.
+        """
+        from core.services.watching import events
+
+        # What is newer is counted from this call, not from when the first event is waited for.
+        return events(self, self.snapshot, stop, woken)
+
+    @property
+    def files_beside(self) -> tuple[object, ...]:
+        """What is held of the files beside the notes, compared by value."""
+        return self.settings, self.searches.state
+
+    def with_sound_log(self, read: Callable[[], _Result]) -> _Result:
+        """The result of `read`, which reads the log. When the log turns out to be damaged, it is set aside and a new
+        one begun, and `read` runs once more.
+        """
+        try:
+            return read()
+        except NuggetsError:
+            raise
+        except Exception as error:
+            with self.guard:
+                if not self.store.quarantine_broken_journal(error):
+                    raise
+        return read()
+
+    # Changing
+
+    def draft(self) -> Draft:
+        """A draft over the present snapshot, with this memory's clock, ids and words for inference."""
+        team = None
+        if self.pages is not None:
+            from core.storage.format.page_writes import team_names
+
+            team = team_names(self.pages, self.snapshot)
+        return Draft(
+            self.snapshot, now=self.clock(), ids=self.ids, rules=self.settings.inference, author=self.author, team=team
+        )  # fmt: skip
+
+    def apply(self, change_set: ChangeSet, *, keep_time: bool = False) -> ChangeSet:
+        """Writes a change set, rebased on the newest files, and returns it as applied.
+
+        keep_time: log it at its own time instead of now, to tell a story of the past. An empty change set writes
+        nothing. Raises ConflictError when something was changed in two ways: the change then waits in the log,
+        under the id that the error names. Raises ReadOnlyError, BrokenFileError, LockTimeoutError or StorageError;
+        nothing is written then.
+        """
+        if not keep_time:
+            # It happens now, however long a person looked at the preview.
+            change_set = replace(change_set, at=max(change_set.at, self.now()))
+        change_set = change_set.encodable()
+        try:
+            return self.apply_deciding(change_set, None)
+        except ConflictError as error:
+            if change_set.kind not in _NEVER_WAITING:
+                with self.guard:
+                    error.entry = self.store.keep_conflict(change_set, self.author.signature, error)
+            raise
+
+    def apply_deciding(
+        self,
+        change_set: ChangeSet,
+        decide: Decide | None,
+        made_by: str = "",
+        *,
+        fresh: bool = False,
+        spelling: Collection[Document] = (),
+        exact: bool = False,
+        beside: Beside | None = None,
+    ) -> ChangeSet:
+        """As `apply`, but what conflicts waits nowhere. decide, made_by, fresh, spelling, exact, beside: as of
+        `Store.apply`; made_by "" for the author.
+        """
+        if change_set.empty:
+            return change_set
+        change_set = change_set.encodable()
+        with self.guard:
+            counting, viewed = change_set.kind == "hit", self.store.viewed
+            seconds = _HIT_SECONDS if counting else None
+            if self.store.journal is None or (viewed and not counting):
+                self._refresh(_SYNC_SECONDS if seconds is None else seconds)
+            # What the pipeline brings in unasked is nobody's to take back by pressing undo.
+            asked = made_by in ("", self.author.signature) and change_set.kind != "hit"
+            signature = made_by or self.author.signature
+            try:
+                done = self.store.apply(
+                    change_set, signature, decide, seconds,
+                    fresh=fresh, spelling=spelling, exact=exact, beside=beside,
+                )  # fmt: skip
+            except UnfinishedError as error:
+                if asked:
+                    self.window.made.append(error.entry)
+                raise
+            # Who only reads goes on to be shown what is still to be restored.
+            waiting = viewed and counting and not self.store.reconciled
+            self.snapshot = self.store.view() if waiting else done.after
+            if asked and not done.change_set.empty:
+                self.window.made.append(done.change_set.id)
+            if done.change_set.files:
+                self._read_files_beside()
+            return done.change_set
+
+    def change(
+        self,
+        reason: str,
+        edit: Callable[[Draft], _Result],
+        *,
+        kind: ChangeKind = "edit",
+        author: Author | None = None,
+        asked: bool = True,
+        beside: Beside | None = None,
+    ) -> tuple[_Result, ChangeSet]:
+        """Drafts an edit on the newest files and applies it. Returns what `edit` returned, and the change set.
+
+        When the files changed in between so that both conflict, the edit is drafted again: `edit` may be called
+        several times. Errors as in `apply`.
+
+        author: another one than this memory's; then a conflict that drafting again does not solve waits nowhere.
+        asked: whether this memory's author asked for it, so that their `undo` undoes it. beside: writes into other
+        tables of the database in one transaction with the change, given the connection and the id of the entry; what
+        it raises leaves nothing behind, and nothing calls it where no note changes. After an UnfinishedError it is
+        written, and the notes follow when the memory is next opened.
+        """
+
+        def drafted(draft: Draft) -> tuple[_Result, ChangeSet]:
+            result = edit(draft)
+            return result, draft.change_set(reason, author=author or self.author, kind=kind)
+
+        made_by = "" if asked or author is None else author.signature
+        last = partial(self.apply_deciding, decide=None, made_by=made_by, beside=beside)
+        with self.guard:
+            self.refresh(patient=False)
+            return self.apply_drafted(
+                drafted, None if author is None else last, made_by, fresh=self.store.fresh, beside=beside
+            )
+
+    def change_file(self, edit: Callable[[Draft], str]) -> ChangeSet:
+        """As `change`, for a file beside the notes; `edit` looks at nothing else and returns the reason."""
+
+        def drafted(draft: Draft) -> tuple[None, ChangeSet]:
+            reason = edit(draft)
+            return None, draft.change_set(reason, author=self.author)
+
+        with self.guard:
+            return self.apply_drafted(drafted)[1]
+
+    def apply_drafted(
+        self,
+        drafted: Callable[[Draft], tuple[_Result, ChangeSet]],
+        at_last: Callable[[ChangeSet], ChangeSet] | None = None,
+        made_by: str = "",
+        *,
+        fresh: bool = False,
+        beside: Beside | None = None,
+    ) -> tuple[_Result, ChangeSet]:
+        """Applies what is drafted over the present snapshot, and over a newer one when both conflict; see `change`.
+
+        at_last: how the last try is applied; None: as `apply` does. made_by: see `Store.apply`, "" for the author.
+        fresh: the files were just read, as `Store.fresh` says. beside: see `Store.apply`.
+        """
+        for left in reversed(range(_DRAFTS)):
+            result, change_set = drafted(self.draft())
+            # Only the lock can tell apart two programs that create a nugget of one name at once.
+            fresh = fresh and self.store.fresh and not change_set.nuggets
+            if not fresh and self.store.restore_for(change_set):
+                self.snapshot = self.store.present
+                result, change_set = drafted(self.draft())
+            if not left:
+                return result, (at_last or self.apply)(change_set)
+            try:
+                return result, self.apply_deciding(change_set, None, made_by, fresh=fresh, beside=beside)
+            except ConflictError:
+                fresh = False
+                # The very state that it met, with what was restored for its sake.
+                self.snapshot = self.store.present
+        raise AssertionError("the last try either returned or raised")
+
+    def finish_changes(self) -> None:
+        """Has a change that could not be finished be the newest in the log, before anything is taken back."""
+        if self.store.viewed or not self.store.reconciled:
+            self.refresh(patient=False)
+
+    def page_preview(self, change_set: ChangeSet) -> tuple[PagePreview, ...]:
+        """The pages that a change set would write or take away, where notes are pages; nothing is written. Errors as in
+        `apply`.
+        """
+        with self.guard:
+            return self.store.page_preview(change_set)
+
+    def record_decision(self, id: str, reason: str) -> ChangeSet:
+        """Puts a decision into the log that touches no note, so that `undo` takes it back; the pipeline follows.
+
+        id: of the entry, 8 hexadecimal digits that no entry has. Raises LockTimeoutError, StorageError, ReadOnlyError.
+        """
+        made = ChangeSet(id=id, at=self.now(), author=self.author, reason=reason, kind="decision").encodable()
+        with self.guard:
+            self.refresh(patient=False)
+            self.store.begin_log()
+            self.store.note_down(made, self.author.signature)
+            self.window.made.append(id)
+        return made
+
+    def save_settings(self, changes: Mapping[str, Any]) -> ChangeSet:
+        """Changes values in settings.toml, as one entry of the log that `undo` undoes; the rest of the file stays.
+
+        changes: values by name, such as {"search.text_weight": 0.5}; None removes a value, so that the default
+        counts. `settings` holds them afterwards. The change set is empty when nothing changed. Raises
+        InvalidInputError for an unknown setting or a value that it cannot have, BrokenFileError for a file that
+        cannot be read; errors as in `apply`.
+        """
+
+        def edit(draft: Draft) -> str:
+            from core.storage.personal.settings_file import changed_settings
+
+            before, after = changed_settings(self.home, changes)
+            if after != (before or b""):
+                draft.put_file(SETTINGS_FILE, before, after)
+            return f"set {', '.join(changes)}"
+
+        return self.change_file(edit)
+
+    # Beside this memory
 
     def use_signals(self, source: SignalSource) -> None:
         """From now on searches and recalls count what a source knows of the notes beside their words."""
@@ -226,13 +596,7 @@ class Memory:
         """
         from core.services.team import Team
 
-        self._team = Team(
-            team if callable(team) else lambda: team,
-            self._search,
-            lambda: self.settings.search,
-            self._clock,
-            lambda: self.settings.synonyms,
-        )
+        self._team = Team(team if callable(team) else lambda: team, self._search)
 
     @property
     def team(self) -> Memory | None:
@@ -279,143 +643,13 @@ class Memory:
         """From now on recalls say which changes of what answers wait for a person, as a source knows them."""
         self._recall.changes = source
 
-    @property
-    def folder(self) -> Path:
-        """The folder that a person knows this memory by: that of its pages, else its home."""
-        return self.pages or self.home
-
-    def close(self) -> None:
-        """Closes the files of the log. You can go on using the memory; it opens them again."""
-        self._repository.close()
-        if self._team is not None:
-            self._team.close()
-
-    @property
-    def settings(self) -> Settings:
-        """The settings in force."""
-        return self._settings_file.settings
-
-    @property
-    def snapshot(self) -> Snapshot:
-        """The memory as it was last loaded; immutable."""
-        return self._repository.snapshot
-
-    def refresh(self, *, patient: bool = True) -> bool:
-        """Reads what changed in the files, and logs it. True when the snapshot is a new one.
-
-        Restores a change of ours that another program overwrote without having seen it. While that program keeps
-        saving, patient=True waits up to half a second for a pause. Errors as in `open`; the last good snapshot
-        stays then.
-        """
-        return self._repository.refresh(patient=patient)
-
-    def refresh_read_only(self) -> bool:
-        """Reads what changed in the files, and writes nothing: the snapshot is as the next change will leave it. True
-        when it is a new one. Errors as in `refresh`.
-        """
-        return self._repository.refresh_read_only()
-
-    def take_notices(self) -> tuple[str, ...]:
-        """What a person should know since the last call: what was restored, set aside or begun anew, and which
-        settings and saved searches cannot be used.
-        """
-        return (*self._repository.take_notices(), *self.take_team_notices())
-
-    def take_team_notices(self) -> tuple[str, ...]:
-        """The part of `take_notices` that is about the team's notes."""
-        return () if self._team is None else self._team.take_notices()
-
-    def visited(self) -> str | None:
-        """Records that a person looks at the memory now. Returns the time before that, None for never. Changes no
-        memory.
-        """
-        return self._repository.visited()
-
-    def watch(self, stop: asyncio.Event | None = None) -> AsyncIterator[Snapshot]:
-        """Yields each snapshot that is newer than the present one, whoever wrote it, until `stop` is set. Yields the
-        same snapshot again when the settings, the saved searches or `polling` changed.
-
-        Passes over a state that cannot be read; `watch_events` yields its error.
-        """
-        from core.services.watching import snapshots
-
-        return snapshots(self.watch_events(stop))
-
-    def watch_events(
-        self, stop: asyncio.Event | None = None, woken: Callable[[], None] = lambda: None
-    ) -> AsyncIterator[Snapshot | NuggetsError]:
-        """As `watch`, and yields the error, once, when the files become unreadable. woken: called before it looks at
-        the files.
-        """
-        from core.services.watching import events
-
-        # What is newer is counted from this call, not from when the first event is waited for.
-        return events(self._repository, self.snapshot, stop, woken)
-
-    @property
-    def polling(self) -> bool:
-        """Whether `watch` only looks at the files now and then, since the system has no free watches."""
-        return self._repository.polling
-
-    # Changing
-
-    def draft(self) -> Draft:
-        """A draft over the present snapshot, with this memory's clock, ids and words for inference."""
-        return self._repository.draft()
-
-    def apply(self, change_set: ChangeSet, *, keep_time: bool = False) -> ChangeSet:
-        """Writes a change set, rebased on the newest files, and returns it as applied.
-
-        keep_time: log it at its own time instead of now, to tell a story of the past. An empty change set writes
-        nothing. Raises ConflictError when something was changed in two ways: the change then waits in the log,
-        under the id that the error names. Raises ReadOnlyError, BrokenFileError, LockTimeoutError or StorageError;
-        nothing is written then.
-        """
-        return self._repository.apply(change_set, keep_time=keep_time)
-
-    def change(
-        self, reason: str, edit: Callable[[Draft], _Result], *, kind: ChangeKind = "edit"
-    ) -> tuple[_Result, ChangeSet]:
-        """Drafts an edit on the newest files and applies it. Returns what `edit` returned, and the change set.
-
-        When the files changed in between so that both conflict, the edit is drafted again: `edit` may be called
-        several times. Errors as in `apply`.
-        """
-        return self._repository.change(reason, edit, kind=kind)
-
-    def page_preview(self, change_set: ChangeSet) -> tuple[PagePreview, ...]:
-        """The pages that a change set would write or take away, where notes are pages; nothing is written. Errors as in
-        `apply`.
-        """
-        with self._guard:
-            return self._repository.store.page_preview(change_set)
-
-    def bring_in(
-        self, reason: str, edit: Callable[[Draft], _Result], *, author: Author, asked: bool, beside: Beside
-    ) -> tuple[_Result, ChangeSet]:
-        """As `change`, but by another author, with what is written into other tables of the database in one transaction
-        with it. A conflict that drafting again does not solve is raised, and nothing waits in the log.
-
-        asked: whether this memory's author asked for it, so that their `undo` undoes it. beside: given the connection
-        and the id of the entry; what it raises leaves nothing behind, and nothing calls it where no note changes. After
-        an UnfinishedError it is written, and the notes follow when the memory is next opened.
-        """
-        return self._repository.change(reason, edit, author=author, asked=asked, beside=beside)
-
-    def record_decision(self, id: str, reason: str) -> ChangeSet:
-        """Puts a decision into the log that touches no note, so that `undo` takes it back; the pipeline follows.
-
-        id: of the entry, 8 hexadecimal digits that no entry has. Raises LockTimeoutError, StorageError, ReadOnlyError.
-        """
-        return self._repository.record_decision(id, reason)
-
     def elsewhere(self, since: str | None = None) -> Elsewhere:
         """What came from elsewhere: the notes that a sync brought or changed since an ISO 8601 time. None: a day ago.
         Where the log cannot be read, nothing arrived.
         """
         from core.search.conditions import NEW_WITHIN, Elsewhere
 
-        arrived = self.arrivals.arrived_since(since or iso(self._clock() - NEW_WITHIN))
+        arrived = self.arrivals.arrived_since(since or iso(self.clock() - NEW_WITHIN))
         return Elsewhere(arrived, self.projects)
 
     @property
@@ -429,18 +663,6 @@ class Memory:
             )
             self._projects = self.snapshot, found
         return self._projects[1]
-
-    # Settings
-
-    def save_settings(self, changes: Mapping[str, Any]) -> ChangeSet:
-        """Changes values in settings.toml, as one entry of the log that `undo` undoes; the rest of the file stays.
-
-        changes: values by name, such as {"search.text_weight": 0.5}; None removes a value, so that the default
-        counts. `settings` holds them afterwards. The change set is empty when nothing changed. Raises
-        InvalidInputError for an unknown setting or a value that it cannot have, BrokenFileError for a file that
-        cannot be read; errors as in `apply`.
-        """
-        return self._repository.change_file(lambda draft: self._settings_file.change(draft, changes))
 
     # Search
 
@@ -531,6 +753,10 @@ class Memory:
         """
         beside = self.with_team()
         return self._search.index(self.snapshot, progress) if beside is None else beside.index(progress)
+
+    def forget_index(self) -> None:
+        """Drops all that the search holds of the notes; the next one begins anew."""
+        self._search.forget()
 
     def keep_index(self) -> bool:
         """Writes the search index into the cache where that is worth it. Returns whether it was written."""
@@ -652,9 +878,9 @@ class Memory:
         from core.reflection.proposals import RUNS, undone_changes
 
         # Nobody's edit waits for a proposal.
-        with nullcontext() if dry_run else self._guard:
-            with self._guard:
-                self._repository.refresh_read_only() if dry_run else self.refresh()
+        with nullcontext() if dry_run else self.guard:
+            with self.guard:
+                self.refresh_read_only() if dry_run else self.refresh()
                 runs = self.history.log(limit=RUNS, author="reflection") if unattended else ()
                 back = undone_changes(runs, self.history.taken_back()) if runs else ()
                 draft = self.draft()
@@ -687,7 +913,7 @@ class Memory:
         """
         from core.daily import run_daily_pass
 
-        return run_daily_pass(self, self._clock, if_due=if_due, promote=promote)
+        return run_daily_pass(self, self.clock, if_due=if_due, promote=promote)
 
 
 def merge_file(base: Path, ours: Path, theirs: Path) -> MergeResult:

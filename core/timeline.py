@@ -18,7 +18,7 @@ from core.storage.journal.times import Mark as Mark
 from core.storage.journal.times import change_sets, marks
 
 if TYPE_CHECKING:
-    from core.services.repository import Repository
+    from core.memory import Memory
 
 # Every so many changes a state is kept, so that any other is few changes away from one.
 _STRIDE: Final = 64
@@ -159,16 +159,16 @@ class Timeline:
         return [found[number] for number in numbers if number in found]
 
 
-def timeline_of(present: Snapshot, repository: Repository) -> Timeline:
+def timeline_of(present: Snapshot, memory: Memory) -> Timeline:
     """The states of a memory that is at `present`. Raises StorageError for a log that cannot be read,
     BrokenJournalError.
     """
-    store = repository.store
+    store = memory.store
     if store.log_problem is not None:
         raise store.log_problem
 
     def read(numbers: Collection[int]) -> dict[int, ChangeSet]:
-        with repository.guard:
+        with memory.guard:
             journal = store.journal
             try:
                 return dict(change_sets(journal, numbers)) if journal is not None else {}
@@ -177,4 +177,4 @@ def timeline_of(present: Snapshot, repository: Repository) -> Timeline:
                 raise unreadable(journal.path, str(error)) from error
 
     journal = store.journal
-    return Timeline(present, marks(journal) if journal is not None else [], read, repository.now())
+    return Timeline(present, marks(journal) if journal is not None else [], read, memory.now())

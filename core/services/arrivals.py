@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -25,7 +25,6 @@ from core.model.entry import Conflict
 from core.model.fact import Fact
 from core.model.note import Note, uncounted
 from core.model.snapshot import Problem, Snapshot
-from core.services.repository import Repository
 from core.storage.files.atomic import read_file
 from core.storage.format.documents import (
     GraphDocument,
@@ -46,6 +45,9 @@ from core.storage.merge.merge import (
     without_odd_nuggets,
 )
 from core.storage.merge.rebase import rebase
+
+if TYPE_CHECKING:
+    from core.memory import Memory
 
 _SYNC: Final = "program:sync"
 _GRAPH: Final = GRAPH_FILE.as_posix()
@@ -91,8 +93,8 @@ class Arrived:
 class Arrivals:
     """Versions of one memory that come from elsewhere."""
 
-    def __init__(self, repository: Repository) -> None:
-        self._repository = repository
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
         self._arrived: tuple[object, frozenset[str]] | None = None
 
     # Reading
@@ -101,8 +103,8 @@ class Arrivals:
         """A version from its files. where: what a person calls it. Raises BrokenFileError for files that cannot be read
         in whole, ReadOnlyError for a newer format.
         """
-        home, rules = self._repository.home, self._repository.settings().inference
-        former = self._repository.store.loaded
+        home, rules = self._memory.home, self._memory.settings.inference
+        former = self._memory.store.loaded
         graph, nuggets = GraphDocument(path=home / GRAPH_FILE), {}
         for path, data in contents.items():
             if path == _GRAPH:
@@ -128,9 +130,9 @@ class Arrivals:
 
     def here(self) -> Version:
         """The files as they are now, read without the memory's lock. Raises as `version`, and StorageError."""
-        home = self._repository.home
+        home = self._memory.home
         found: dict[str, bytes] = {}
-        known = self._repository.store.loaded.documents()
+        known = self._memory.store.loaded.documents()
         for path in dict.fromkeys((home / GRAPH_FILE, *nugget_files(home), *known)):
             read, name = read_file(path), path.relative_to(home).as_posix()
             if read is not None and is_memory_file(name):
@@ -144,15 +146,15 @@ class Arrivals:
 
     def names(self) -> tuple[str, ...]:
         """The files here that hold facts. Raises StorageError."""
-        return tuple(path.name for path in nugget_files(self._repository.home) if is_memory_file(path.name))
+        return tuple(path.name for path in nugget_files(self._memory.home) if is_memory_file(path.name))
 
     def new_id(self) -> str:
         """An id for an entry of the log that is to come."""
-        return self._repository.ids()
+        return self._memory.ids()
 
     def now(self) -> str:
         """The present time, as files hold it."""
-        return self._repository.now()
+        return self._memory.now()
 
     # Taking in
 
@@ -160,26 +162,26 @@ class Arrivals:
         """Brings what theirs changed since base into the memory, as one entry of the log that is undone like any other.
         A conflict waits in the log before anything is written. Errors as in `Memory.apply`.
         """
-        repository = self._repository
-        with repository.guard:
-            repository.refresh(patient=False)
-            here = repository.snapshot
-            entry = ChangeSet(id=id, at=repository.now(), author=author, reason=reason, kind="import")
+        memory = self._memory
+        with memory.guard:
+            memory.refresh(patient=False)
+            here = memory.snapshot
+            entry = ChangeSet(id=id, at=memory.now(), author=author, reason=reason, kind="import")
             made, left_out = without_odd_nuggets(changes(base.snapshot, here, theirs.snapshot, entry), here)
             decide = EditsWin()
             change_set = linked_both_ways(rebase(made, here, decide), here)
             known: set[tuple[str, ...]] = set()
-            keep_waiting(repository, told_once(decide.conflicts, made, known), _SYNC)
+            keep_waiting(memory, told_once(decide.conflicts, made, known), _SYNC)
             # Whatever else is in the way comes from a program that writes at this very moment.
             last = EditsWin()
-            applied = repository.apply_deciding(
+            applied = memory.apply_deciding(
                 change_set,
                 last,
                 _SYNC,
                 spelling=(theirs.loaded.graph, *theirs.loaded.nuggets.values()),
                 exact=True,
             )
-            keep_waiting(repository, told_once(last.conflicts, made, known), _SYNC)
+            keep_waiting(memory, told_once(last.conflicts, made, known), _SYNC)
             return Arrived(
                 applied,
                 len(known),
@@ -192,11 +194,11 @@ class Arrivals:
         """Puts the conflicts of a merge by git, after which this memory's versions stand, into the log, where they wait
         for a person. theirs: what was changed there. Raises NuggetsError.
         """
-        repository = self._repository
-        with repository.guard:
-            repository.refresh(patient=False)
+        memory = self._memory
+        with memory.guard:
+            memory.refresh(patient=False)
             made = ChangeSet(
-                id="", at=repository.now(), author=GIT, reason="came in by git", kind="outside",
+                id="", at=memory.now(), author=GIT, reason="came in by git", kind="outside",
                 notes=theirs.notes, facts=theirs.facts,
             )  # fmt: skip
             facts = {change.id for change in made.notes if change.note.is_fact and not change.note.hidden}
@@ -206,14 +208,14 @@ class Arrivals:
                 # The fact's own file tells of it.
                 if not (one.where in facts and one.field == "content")
             ]
-            keep_waiting(repository, told_once(turned, made, set()), _SYNC)
+            keep_waiting(memory, told_once(turned, made, set()), _SYNC)
 
     def arrived_since(self, at: str) -> frozenset[str]:
         """Ids of the notes that a sync brought or changed since a time, counted from when they came in here. What only
         counts recalls is no news. None where the log cannot be read.
         """
-        store = self._repository.store
-        with self._repository.guard:
+        store = self._memory.store
+        with self._memory.guard:
             journal, known = store.journal, self._arrived
             if journal is None:
                 return frozenset()
@@ -227,7 +229,7 @@ class Arrivals:
 
     def was_taken_in(self, id: str) -> bool:
         """Whether the log has an entry of this id."""
-        journal = self._repository.store.journal
+        journal = self._memory.store.journal
         if journal is None:
             return False
         try:
@@ -236,18 +238,18 @@ class Arrivals:
             return False
 
 
-def keep_waiting(repository: Repository, told: Iterable[tuple[Conflict, ChangeSet]], signature: str) -> None:
+def keep_waiting(memory: Memory, told: Iterable[tuple[Conflict, ChangeSet]], signature: str) -> None:
     """Puts the version that came of what conflicts into the log, unless it waits there for a person already. Raises
     NuggetsError where it cannot be kept.
     """
-    store = repository.store
+    store = memory.store
     told = tuple(told)
     waiting = store.journal.entries(state="conflict") if store.journal is not None and told else ()
     named = {one.conflict.named for one in waiting if one.conflict is not None}
     for found, part in told:
         if found.named in named:
             continue
-        id, at = repository.stamp()
+        id, at = memory.stamp()
         waits = msgspec.structs.replace(part, id=id, at=at)
         if not store.keep_conflict(waits, signature, found):
             raise NuggetsError(

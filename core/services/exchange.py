@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -24,8 +24,8 @@ from core.model.note import normalised_note
 from core.model.progress import Progress
 from core.model.secrets import holders
 from core.model.snapshot import Snapshot
-from core.services.repository import Repository, of_the_log
-from core.settings import SETTINGS_FILE, Settings
+from core.services.log_access import of_the_log
+from core.settings import SETTINGS_FILE
 from core.storage.exchange.sources import ReadSource, read_as
 from core.storage.exchange.targets import check_outside, write_file, write_folder
 from core.storage.exchange.whole import WholeMemory, mark_of, memory_mark, write_whole
@@ -36,6 +36,9 @@ from core.storage.merge.deciding import refuse
 from core.storage.merge.merge import linked_both_ways, merge
 from core.storage.personal.settings_file import imported_settings
 from core.timeline import timeline_of
+
+if TYPE_CHECKING:
+    from core.memory import Memory
 
 ExportFormat = Literal["json", "markdown"]
 
@@ -59,11 +62,10 @@ class ExportResult:
 
 
 class Exchange:
-    """The exchange of one memory with other programs. Files and log are reached through the repository."""
+    """The exchange of one memory with other programs."""
 
-    def __init__(self, repository: Repository, settings: Callable[[], Settings]) -> None:
-        self._repository = repository
-        self._settings = settings
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
 
     def read(
         self, source: str | Path | bytes, format: Format | None = None, progress: Progress | None = None
@@ -74,7 +76,7 @@ class Exchange:
         Raises NotFoundError, InvalidInputError for what is no such format, with the line, and for what is too large,
         BrokenFileError, StorageError.
         """
-        return read_as(source, format, self._settings().inference, progress)
+        return read_as(source, format, self._memory.settings.inference, progress)
 
     @of_the_log
     def bring(
@@ -95,30 +97,30 @@ class Exchange:
         """
         if nugget:
             check_nugget_name(nugget)
-        repository = self._repository
+        memory = self._memory
 
         def planned(draft: Draft) -> tuple[ImportResult, ChangeSet]:
             result = self._plan(draft, read, nugget, accept, progress)
             return result, result.change_set
 
         # Nobody's edit waits for a proposal.
-        with nullcontext() if dry_run else repository.guard:
-            with repository.guard:
-                repository.refresh_read_only() if dry_run else repository.refresh(patient=False)
-                draft = repository.draft()
+        with nullcontext() if dry_run else memory.guard:
+            with memory.guard:
+                memory.refresh_read_only() if dry_run else memory.refresh(patient=False)
+                draft = memory.draft()
             if dry_run:
                 return planned(draft)[0]
             if read.whole is None or not _is_empty(draft.snapshot):
-                result, done = repository.apply_drafted(planned)
+                result, done = memory.apply_drafted(planned)
                 return dataclasses.replace(result, change_set=done)
             result = planned(draft)[0]
-            id, at = repository.stamp()
-            history = result.history and repository.store.carry(
+            id, at = memory.stamp()
+            history = result.history and memory.store.carry(
                 read.whole.before, read.whole.entries, read.whole.snapshot, id=id, at=at
             )
             # What is carried over before may have taken its time.
-            change_set = msgspec.structs.replace(result.change_set, at=max(draft.at, repository.now()))
-            done = repository.apply_deciding(change_set, None, spelling=read.whole.documents)
+            change_set = msgspec.structs.replace(result.change_set, at=max(draft.at, memory.now()))
+            done = memory.apply_deciding(change_set, None, spelling=read.whole.documents)
             return dataclasses.replace(result, change_set=done, history=history)
 
     def _plan(
@@ -154,7 +156,7 @@ class Exchange:
         """The changes of an import. Of a whole memory only what is not known here is merged, so that nothing is its
         base; records are laid over what that makes.
         """
-        change_set = plan.draft.change_set("", author=self._repository.author, kind="import")
+        change_set = plan.draft.change_set("", author=self._memory.author, kind="import")
         source = read.whole.snapshot if read.whole is not None else read.parsed.whole
         if source is not None:
             new = plan.new_of(source)
@@ -180,7 +182,7 @@ class Exchange:
         files = (
             FileChange(path=name, before=None, after=data)
             for name, data in brought.items()
-            if data and read_file(self._repository.home / name) is None
+            if data and read_file(self._memory.home / name) is None
         )
         return tuple(files), refused
 
@@ -204,25 +206,25 @@ class Exchange:
         BrokenFileError for a note graph that cannot be read, ConflictError for a file in the way, InvalidInputError,
         StorageError.
         """
-        repository = self._repository
+        memory = self._memory
         path = Path(path).expanduser() if path is not None else None
         if path is not None:
-            check_outside(path, repository.home)
-        with repository.guard:
-            repository.refresh_read_only()
-            snapshot, loaded = repository.snapshot, repository.store.read
+            check_outside(path, memory.home)
+        with memory.guard:
+            memory.refresh_read_only()
+            snapshot, loaded = memory.snapshot, memory.store.read
         if snapshot.graph_problem:
             raise BrokenFileError(
-                snapshot.graph_problem, remedy=Remedy("repair"), where=str(repository.home / GRAPH_FILE),
+                snapshot.graph_problem, remedy=Remedy("repair"), where=str(memory.home / GRAPH_FILE),
                 kept="nothing was exported",
             )  # fmt: skip
         held = list(holders(snapshot))
         if format == "json":
             told = self._history() if history else None
-            data, left_out = write_whole(repository.home, loaded, told, at=repository.now())
+            data, left_out = write_whole(memory.home, loaded, told, at=memory.now())
             if path is not None:
                 there = read_file(path) if path.is_file() else None
-                ours = there is not None and mark_of(there[0]) == memory_mark(repository.home)
+                ours = there is not None and mark_of(there[0]) == memory_mark(memory.home)
                 write_file(path, data, ours=ours, force=force)
             return ExportResult(
                 format, str(path or "-"), left_out, len(snapshot.notes), snapshot.fact_count,
@@ -247,16 +249,16 @@ class Exchange:
 
     def _history(self) -> tuple[Snapshot, list[CarriedEntry]]:
         """The memory as it was before the oldest entry that is known, and all entries."""
-        repository = self._repository
-        with repository.guard:
-            problem, journal = repository.store.log_problem, repository.store.journal
+        memory = self._memory
+        with memory.guard:
+            problem, journal = memory.store.log_problem, memory.store.journal
             if problem is not None:
                 raise problem
             if journal is None:
                 return Snapshot(), []
             try:
                 entries = carried_entries(journal)
-                timeline = timeline_of(repository.snapshot, repository)
+                timeline = timeline_of(memory.snapshot, memory)
                 return timeline.at(len(timeline)), entries
             except BrokenJournalError as error:
                 raise unreadable(journal.path, str(error)) from error

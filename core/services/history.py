@@ -24,7 +24,7 @@ from core.model.change_parts import count_parts, part_reference, referenced_part
 from core.model.entry import Conflict, Entry
 from core.model.names import iso, parse_iso
 from core.model.note import Note, custom_tags, replace
-from core.services.repository import Repository, guarded
+from core.services.log_access import guarded
 from core.storage.journal.codec import note_item
 from core.storage.journal.filters import EntryFilters
 from core.storage.journal.journal import Journal
@@ -36,6 +36,7 @@ from core.storage.store import Store
 from core.text.normalise import normalise_content, normalise_line
 
 if TYPE_CHECKING:
+    from core.memory import Memory
     from core.model.snapshot import Snapshot
     from core.timeline import Timeline
 
@@ -72,16 +73,16 @@ class History:
     cannot be read.
     """
 
-    def __init__(self, repository: Repository) -> None:
-        self._repository = repository
-        self._window = repository.window
-        self._author = repository.author
-        self._apply = repository.apply_deciding
-        self._stamp = repository.stamp
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+        self._window = memory.window
+        self._author = memory.author
+        self._apply = memory.apply_deciding
+        self._stamp = memory.stamp
 
     @property
     def _store(self) -> Store:
-        return self._repository.store
+        return self._memory.store
 
     @property
     def _journal(self) -> Journal:
@@ -156,8 +157,8 @@ class History:
         """Every state of the memory as far back as the log reaches. Only reads. Errors as in `Memory.refresh`."""
         from core.timeline import timeline_of
 
-        self._repository.refresh_read_only()
-        return timeline_of(self._repository.snapshot, self._repository)
+        self._memory.refresh_read_only()
+        return timeline_of(self._memory.snapshot, self._memory)
 
     def at(self, when: str) -> Snapshot:
         """The memory as it was at an ISO 8601 time. Raises NotFoundError, which says how far back the log reaches,
@@ -203,7 +204,7 @@ class History:
         was masking (with the change before it as its remedy, where the last one was meant), ConflictError that says
         what stands in the way.
         """
-        self._repository.reconcile()
+        self._memory.finish_changes()
         wanted = None if part is None else frozenset({part})
         if isinstance(what, ChangeSet):
             known = self._known(what)
@@ -269,7 +270,7 @@ class History:
 
         Raises NotFoundError when there is nothing to redo, InvalidInputError, ConflictError.
         """
-        self._repository.reconcile()
+        self._memory.finish_changes()
         if what is None:
             return self._redo_of(self._last_taken_back())
         entry, wanted = self._named(what)
@@ -480,7 +481,7 @@ class History:
         Parts of the change that conflict with nothing are written in each case. Raises NotFoundError,
         InvalidInputError, ConflictError.
         """
-        self._repository.reconcile()
+        self._memory.finish_changes()
         entry = self.entry(id)
         if entry.state != "conflict":
             raise InvalidInputError("is not an open conflict", where=entry.id, kept=_KEPT)

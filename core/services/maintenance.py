@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -22,7 +22,7 @@ from core.model.note import Note
 from core.model.progress import Progress
 from core.model.snapshot import ProblemKind, Snapshot
 from core.services.arrivals import keep_waiting
-from core.services.repository import Repository, of_the_log
+from core.services.log_access import of_the_log
 from core.storage.files.atomic import may_be_read, wrong_kind
 from core.storage.format.documents import Document, GraphDocument, id_of
 from core.storage.journal.codec import fact_item, note_item
@@ -33,6 +33,9 @@ from core.storage.safety.backups import Backup, backups, read_backup
 from core.storage.safety.quarantine import Record, records
 from core.timeline import timeline_of
 from core.verify import Finding, RepairKind, findings, repair, sentence
+
+if TYPE_CHECKING:
+    from core.memory import Memory
 
 _KEPT: Final = "nothing was written"
 _FILES_REPAIRED: Final = "the unreadable files are repaired, and all else is unchanged"
@@ -76,24 +79,24 @@ class Resolved:
 
 
 class Maintenance:
-    """The maintenance of one memory, whose files and log it reads through the repository."""
+    """The maintenance of one memory."""
 
-    def __init__(self, repository: Repository) -> None:
-        self._repository = repository
-        self._store = repository.store
-        self._author = repository.author
-        self._clock = repository.clock
-        self._ids = repository.ids
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+        self._store = memory.store
+        self._author = memory.author
+        self._clock = memory.clock
+        self._ids = memory.ids
 
     # Verify
 
     @of_the_log
     def verify(self, progress: Progress | None = None) -> tuple[Finding, ...]:
         """Every problem of the memory, each with what `repair` would do about it."""
-        self._repository.refresh()
+        self._memory.refresh()
         # Nobody's edit waits for the looking.
-        found = findings(self._repository.snapshot, progress)
-        with self._repository.guard:
+        found = findings(self._memory.snapshot, progress)
+        with self._memory.guard:
             repairable = self._store.repairable()
             copies = {str(copy.path) for copy in conflict_copies(self._store.home)}
             inside = [
@@ -135,19 +138,19 @@ class Maintenance:
         readable version of each note or fact that cannot be read. These repairs are an entry of their own, and the
         quarantine keeps the former file.
         """
-        with self._repository.guard:
+        with self._memory.guard:
             before = self._newest_entry()
             repaired = self._store.repair(self._author)
             newest = None
             if repaired:
-                self._repository.refresh(patient=False)
+                self._memory.refresh(patient=False)
                 newest = self._newest_entry()
             made = newest if newest is not None and (before is None or newest.id != before.id) else None
             if made is not None:
                 # Before what is repaired on top of it, so that undo reverts it last.
-                self._repository.window.made.append(made.id)
+                self._memory.window.made.append(made.id)
             with partly_done(_FILES_REPAIRED) if repaired else nullcontext():
-                _, done = self._repository.change("repaired what verify found", repair, kind="repair")
+                _, done = self._memory.change("repaired what verify found", repair, kind="repair")
             return made.change_set if done.empty and made is not None else done
 
     def _newest_entry(self) -> Entry | None:
@@ -170,9 +173,9 @@ class Maintenance:
         newest backup. progress: called with how many of a backup's notes are read. Raises NotFoundError,
         InvalidInputError, BrokenFileError.
         """
-        with self._repository.guard:
-            self._repository.refresh_read_only()
-            current = self._repository.snapshot
+        with self._memory.guard:
+            self._memory.refresh_read_only()
+            current = self._memory.snapshot
         return self.going_back(*self._as_it_was(current, when, progress), note, progress)
 
     def going_back(
@@ -183,11 +186,11 @@ class Maintenance:
         """
         from core.restore import reason_of, restoration
 
-        with self._repository.guard:
-            self._repository.refresh_read_only()
-            current = self._repository.snapshot
+        with self._memory.guard:
+            self._memory.refresh_read_only()
+            current = self._memory.snapshot
         # Nobody's edit waits for a proposal.
-        id, at = self._repository.stamp()
+        id, at = self._memory.stamp()
         return restoration(
             current, wanted, note=note, id=id, at=at, author=self._author, reason=reason_of(words, note),
             progress=progress,
@@ -219,15 +222,15 @@ class Maintenance:
         return self._read(before[0], progress)
 
     def _read(self, backup: Backup, progress: Progress | None) -> tuple[Snapshot, str]:
-        rules = self._repository.settings().inference
+        rules = self._memory.settings.inference
         return read_backup(backup.path, rules, progress), f"the backup {backup.name}"
 
     def _from_log(self, current: Snapshot, at: str) -> tuple[Snapshot | None, list[str]]:
         """The memory as it was, as the log tells; None where that does not reach back so far. And the times at which a
         clock was wrong. Raises StorageError.
         """
-        with self._repository.guard:
-            timeline = timeline_of(current, self._repository)
+        with self._memory.guard:
+            timeline = timeline_of(current, self._memory)
         try:
             return timeline.at(timeline.position_at(at)), []
         except NotFoundError:
@@ -245,9 +248,9 @@ class Maintenance:
 
         What both versions changed in two ways waits in the log. Errors as in `Memory.apply`.
         """
-        with self._repository.guard:
-            self._repository.refresh_read_only() if dry_run else self._repository.refresh()
-            return self._resolve(self._repository.snapshot, dry_run=dry_run)
+        with self._memory.guard:
+            self._memory.refresh_read_only() if dry_run else self._memory.refresh()
+            return self._resolve(self._memory.snapshot, dry_run=dry_run)
 
     def _resolve(self, snapshot: Snapshot, *, dry_run: bool) -> Resolved:
         readable: list[tuple[ConflictCopy, Document]] = []
@@ -255,20 +258,20 @@ class Maintenance:
         done = [JoinedCopy(copy.path, copy.original, problem=copy.problem) for copy in bad]
         for copy in conflict_copies(self._store.home):
             try:
-                readable.append((copy, read_copy(copy, self._repository.settings().inference)))
+                readable.append((copy, read_copy(copy, self._memory.settings.inference)))
             except NuggetsError as error:
                 done.append(JoinedCopy(copy.path, copy.original, problem=error.what))
         if not readable:
             return Resolved(tuple(done))
         documents = [document for _, document in readable]
         named = ", ".join(copy.path.name for copy, _ in readable)
-        id, at = self._repository.stamp()
+        id, at = self._memory.stamp()
         joined = join(
             documents,
             snapshot,
             self._versions,
             lambda present: Draft(
-                present, now=self._clock(), ids=self._ids, rules=self._repository.settings().inference
+                present, now=self._clock(), ids=self._ids, rules=self._memory.settings.inference
             ),
             ChangeSet(id=id, at=at, author=self._author, reason=f"joined {named}", kind="import"),
             [
@@ -282,10 +285,10 @@ class Maintenance:
         if dry_run:
             done += [JoinedCopy(copy.path, copy.original, left_out=left[copy.path]) for copy, _ in readable]
             return Resolved(tuple(done), joined.change_set, joined.conflicts)
-        applied = self._repository.apply(joined.change_set)
+        applied = self._memory.apply(joined.change_set)
         with partly_done(_JOINED, remedy=Remedy("resolve-go-on")):
             try:
-                keep_waiting(self._repository, joined.waiting, self._author.signature)
+                keep_waiting(self._memory, joined.waiting, self._author.signature)
             except NuggetsError:
                 # Then the copies alone know what they say otherwise.
                 done += [JoinedCopy(copy.path, copy.original, problem=_UNKEPT) for copy, _ in readable]

@@ -16,7 +16,7 @@ from core.folder import CLAUDE_VARIABLE, MEMORY_FOLDER, PROJECTS_FOLDER
 from core.model.change import ChangeSet
 from core.model.draft import Draft
 from core.projects import Project, Registered, Standpoint, known_projects, project_of, project_root
-from core.services.repository import of_the_log
+from core.services.log_access import of_the_log
 from core.storage.files.atomic import absolute_path, read_file, remove_leftovers_of, working_directory
 from core.storage.journal.promotions import keep_target, kept_target, kept_targets
 from core.storage.personal.projects import folders_called
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from core.model.promoted import Target
     from core.promotion import PromotionResult
     from core.promotion.choose import Admission
-    from core.services.repository import Repository
     from core.storage.journal.journal import Journal
 
 
@@ -61,9 +60,8 @@ _ENTRIES: Final = 400
 class Promoter:
     """The promotion of one memory. It reads settings, the log and the project at hand from the memory as it goes."""
 
-    def __init__(self, memory: Memory, repository: Repository) -> None:
+    def __init__(self, memory: Memory) -> None:
         self._memory = memory
-        self._repository = repository
 
     @of_the_log
     def promote(
@@ -89,7 +87,7 @@ class Promoter:
         """
         from core.promotion import promote
 
-        memory, repository = self._memory, self._repository
+        memory = self._memory
         if memory.pages is not None:
             raise InvalidInputError(
                 "nothing is promoted from the notes of a team"
@@ -113,16 +111,16 @@ class Promoter:
 
         project = str(cwd) if cwd is not None else None
         # Nobody's edit waits for a proposal.
-        with nullcontext() if dry_run else repository.guard:
-            with repository.guard:
-                repository.refresh_read_only() if dry_run else repository.refresh()
+        with nullcontext() if dry_run else memory.guard:
+            with memory.guard:
+                memory.refresh_read_only() if dry_run else memory.refresh()
                 path = self._chosen(str(memory_dir) if memory_dir is not None else None, project)
                 admission = self._admission(path, project, unattended=unattended)
-                draft, target = repository.draft(), self._kept(path)
+                draft, target = memory.draft(), self._kept(path)
             if dry_run:
                 return proposed(draft, target)
             remove_leftovers_of(Path(os.path.realpath(path)))
-            result, _ = repository.apply_drafted(drafted)
+            result, _ = memory.apply_drafted(drafted)
             target = self._written(result, project)
             if target != kept_target(self._journal, path) and (target.at or target.refused):
                 keep_target(self._journal, target)
@@ -135,7 +133,7 @@ class Promoter:
         """
         if self._memory.pages is not None:
             return ()
-        with self._repository.guard:
+        with self._memory.guard:
             project = self._here_or_nowhere(str(cwd) if cwd is not None else None)
             current = self._path(None, project) if project else None
             known = list(kept_targets(self._journal))
@@ -158,7 +156,7 @@ class Promoter:
 
     @property
     def _journal(self) -> Journal | None:
-        return self._repository.store.journal
+        return self._memory.store.journal
 
     @property
     def _known(self) -> list[Registered]:
@@ -213,7 +211,7 @@ class Promoter:
         project = self._project_of(path, cwd)
         if project is None:
             return EVERY_NOTE
-        here = Standpoint(project, self._known, self._repository.snapshot)
+        here = Standpoint(project, self._known, self._memory.snapshot)
 
         def owner(note: Note) -> str:
             nugget = note.nugget_name
@@ -253,7 +251,7 @@ class Promoter:
             return target
         project = self._here_or_nowhere(cwd)
         owner = project if project and self._path(None, project) == target.path else target.cwd
-        return msgspec.structs.replace(target, at=self._repository.now(), cwd=owner)
+        return msgspec.structs.replace(target, at=self._memory.now(), cwd=owner)
 
     def _here_or_nowhere(self, cwd: str | None) -> str:
         try:

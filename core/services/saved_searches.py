@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection
-from pathlib import Path
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Final
 
 from core.errors import BrokenFileError, ErrorCode, InvalidInputError, NotFoundError, Notice, NuggetsError
 from core.model.saved_search import SEARCHES_FILE, SavedSearch, checked
 
 if TYPE_CHECKING:
+    from core.memory import Memory
     from core.model.change import ChangeSet
     from core.model.draft import Draft
     from core.storage.personal.searches_file import LoadedSearches
@@ -19,16 +19,16 @@ _KEPT: Final = "nothing was written"
 
 
 class SavedSearches:
-    """The saved searches of one memory, as a listener of its files. Safe to use from several threads.
+    """The saved searches of one memory, Safe to use from several threads.
 
-    The file is read when somebody first asks for it. change_file: writes it, as `Repository.change_file` does.
+    The file is read when somebody first asks for it.
     """
 
     path: Final = SEARCHES_FILE
 
-    def __init__(self, home: Path, change_file: Callable[[Callable[[Draft], str]], ChangeSet]) -> None:
-        self._home = home
-        self._change_file = change_file
+    def __init__(self, memory: Memory) -> None:
+        self._home = memory.home
+        self._change_file = memory.change_file
         self._guard = threading.RLock()
         self._loaded: LoadedSearches | None = None
         self._notice: Notice | None = None

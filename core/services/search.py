@@ -112,6 +112,12 @@ class SearchService:
         folder = cache_folder(self.home, os.environ)
         return None if folder is None else folder / (self._kept_as or INDEX_NAME)
 
+    def of_team(self) -> SearchService:
+        """Another one, for the notes of this memory and of a team's together."""
+        from core.storage.cache import TEAM_INDEX_NAME
+
+        return SearchService(self.home, self._settings, self._clock, self._synonyms, TEAM_INDEX_NAME)
+
     def forget(self) -> None:
         """Drops all that is held of the notes, and what is known of the cache; the next search begins anew."""
         with self._guard:

@@ -19,7 +19,7 @@ from core.model.note import replace
 from core.model.progress import Progress
 from core.model.secrets import Holder, forget_texts, holders, refused_marks, secrets_of, secrets_of_fact
 from core.model.snapshot import Snapshot
-from core.services.repository import Repository, of_the_log
+from core.services.log_access import of_the_log
 from core.storage.cache import cache_folder, remove_cache
 from core.storage.files.atomic import read_file, replace_file
 from core.storage.journal.promotions import kept_targets
@@ -29,7 +29,7 @@ from core.storage.personal.unsaved_files import unsaved_folder
 from core.unsaved import mask_unsaved
 
 if TYPE_CHECKING:
-    from core.services.search import SearchService
+    from core.memory import Memory
 
 _IN_A_NAME: Final = "the credential is in the id of a note or the name of a nugget"
 
@@ -119,25 +119,19 @@ def _mark_not_secret(draft: Draft, ids: Collection[str]) -> None:
 
 
 class Secrets:
-    """The credentials in one memory: found, and masked everywhere in its folder.
+    """The credentials in one memory: found, and masked everywhere in its folder."""
 
-    search: holds texts of notes, and is told to forget them.
-    """
-
-    def __init__(self, repository: Repository, search: SearchService) -> None:
-        self._repository = repository
-        self._store = repository.store
-        self._search = search
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+        self._store = memory.store
 
     def holders(self, progress: Progress | None = None) -> tuple[Holder, ...]:
         """Notes and facts that seem to hold a credential and were not marked as holding none."""
-        return tuple(holders(self._repository.snapshot, progress))
+        return tuple(holders(self._memory.snapshot, progress))
 
     def mark_not_secret(self, ids: Collection[str]) -> ChangeSet:
         """Marks what these notes and facts hold now as no credential. Errors as in `Memory.change`."""
-        return self._repository.change("marked as not a secret", lambda draft: _mark_not_secret(draft, ids))[
-            1
-        ]
+        return self._memory.change("marked as not a secret", lambda draft: _mark_not_secret(draft, ids))[1]
 
     @of_the_log
     def preview(self, ids: Collection[str] | None = None, kept: Collection[Holder] = ()) -> Masking:
@@ -145,9 +139,9 @@ class Secrets:
         kept: credentials in another store of the folder, which masks itself. Raises NotFoundError, StorageError,
         BrokenFileError.
         """
-        with self._repository.guard:
-            self._repository.refresh_read_only()
-            return self._preview(self._repository.snapshot, ids, kept)
+        with self._memory.guard:
+            self._memory.refresh_read_only()
+            return self._preview(self._memory.snapshot, ids, kept)
 
     def _preview(self, snapshot: Snapshot, ids: Collection[str] | None, kept: Collection[Holder]) -> Masking:
         found = (*_chosen(snapshot, ids), *kept)
@@ -163,7 +157,7 @@ class Secrets:
         if not masks:
             return Masking((), refused=refused)
         pages = (Place("page", path) for path in self._pages() if _masked_page(path, masks) is not None)
-        found_places = (*pages, *places(self._store, masks, self._repository.settings().inference))
+        found_places = (*pages, *places(self._store, masks, self._memory.settings.inference))
         # Everything else with the same values is masked too, and named.
         also = tuple(one for one in holders(snapshot) if one not in found and shares(one, masks))
         return Masking((*found, *also), found_places, refused, masks)
@@ -175,25 +169,25 @@ class Secrets:
         Returns the entry of the log, which holds only masked texts. If it is stopped in between, run it again to
         finish. Errors as in `Memory.apply`.
         """
-        repository, masks = self._repository, masking.masks
-        with repository.guard:
-            repository.refresh(patient=False)
-            id, at = repository.stamp()
-            done = ChangeSet(id=id, at=at, author=repository.author, reason=REASON, kind="mask")
+        memory, masks = self._memory, masking.masks
+        with memory.guard:
+            memory.refresh(patient=False)
+            id, at = memory.stamp()
+            done = ChangeSet(id=id, at=at, author=memory.author, reason=REASON, kind="mask")
             with partly_done(HALFWAY, GO_ON):
                 done = self._mask(masks, done) if masks else done
             forget_texts()
             # The next undo says that this one cannot be undone.
-            repository.window.made.append(done.id)
-            self._search.forget()
-            repository.refresh(patient=False)
+            memory.window.made.append(done.id)
+            memory.forget_index()
+            memory.refresh(patient=False)
             return done
 
     def _mask(self, masks: Masks, done: ChangeSet) -> ChangeSet:
         """Masks what lies outside the folder, then all in it, the notes last: who is stopped in between finds the
         values in these still.
         """
-        home, author = self._store.home, self._repository.author
+        home, author = self._store.home, self._memory.author
         for path in self._pages():
             told = _masked_page(path, masks)
             if told is not None:
@@ -202,7 +196,7 @@ class Secrets:
         cache = cache_folder(home, os.environ)
         if cache is not None:
             remove_cache(cache)
-        done = mask_folder(self._store, masks, self._repository.settings().inference, done, author.signature)
+        done = mask_folder(self._store, masks, self._memory.settings.inference, done, author.signature)
         if cache is not None:
             # Another program may have written it again meanwhile.
             remove_cache(cache)
@@ -214,7 +208,7 @@ class Secrets:
         """
         if not masking.masks:
             return ()
-        with self._repository.guard:
+        with self._memory.guard:
             home, masks = self._store.home, masking.masks
             outside = (cache_folder(home, os.environ), unsaved_folder(home, os.environ))
             folders = [home, *(folder for folder in outside if folder is not None)]

@@ -5,14 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
 
 from core.errors import ErrorCode, Notice, NuggetsError
 from core.model.joined import Joined, Whose, join
 from core.services.search import SearchQuery, SearchService
-from core.settings import SearchSettings, Synonyms
-from core.storage.cache import TEAM_INDEX_NAME
 
 if TYPE_CHECKING:
     from core.memory import Memory
@@ -76,18 +73,10 @@ class JoinedSearch:
 class Team:
     """The team's memory beside a person's own. Safe to use from several threads.
 
-    memory: gives it as it is wanted, None where there is none to use now. own:
-    searches one's own notes. settings, clock, synonyms: as of `SearchService`.
+    memory: gives it as it is wanted, None where there is none to use now. own: searches one's own notes.
     """
 
-    def __init__(
-        self,
-        memory: Callable[[], Memory | None],
-        own: SearchService,
-        settings: Callable[[], SearchSettings],
-        clock: Callable[[], datetime],
-        synonyms: Callable[[], Synonyms],
-    ) -> None:
+    def __init__(self, memory: Callable[[], Memory | None], own: SearchService) -> None:
         self._open = memory
         self._own = own
         self._guard = threading.RLock()
@@ -95,7 +84,7 @@ class Team:
         self._joined: Joined | None = None
         self._said: set[str] = set()
         self._notices: list[str] = []
-        self._service = SearchService(own.home, settings, clock, synonyms, TEAM_INDEX_NAME)
+        self._service = own.of_team()
 
     @property
     def memory(self) -> Memory | None:

@@ -12,43 +12,36 @@ from core.model.snapshot import Snapshot
 from core.storage.files.watch import watch_folder
 
 if TYPE_CHECKING:
-    from core.services.repository import Repository
+    from core.memory import Memory
 
 # Stands for no error; an error that repeats is reported once.
 _NOTHING: tuple[object, ...] = ()
 
 
 async def events(
-    repository: Repository, seen: Snapshot, stop: asyncio.Event | None, woken: Callable[[], None]
+    memory: Memory, seen: Snapshot, stop: asyncio.Event | None, woken: Callable[[], None]
 ) -> AsyncIterator[Snapshot | NuggetsError]:
     """See `Memory.watch_events`. seen: the snapshot that whoever asks has already."""
-    failed, beside = _NOTHING, repository.listener_states()
-    async for told in watch_folder(repository.home, stop or asyncio.Event(), repository.pages):
+    failed, beside = _NOTHING, memory.files_beside
+    async for told in watch_folder(memory.home, stop or asyncio.Event(), memory.pages):
         woken()
-        if repository.polling is told:
-            repository.polling = not told
+        if memory.polling is told:
+            memory.polling = not told
             yield seen
         try:
-            await asyncio.to_thread(repository.refresh, patient=False, restoring=False)
+            await asyncio.to_thread(memory.refresh, patient=False, restoring=False)
         except NuggetsError as error:
             if error.identity != failed:
                 failed = error.identity
                 yield error
             continue
-        if repository.snapshot is not seen or failed or repository.listener_states() != beside:
-            seen, failed, beside = repository.snapshot, _NOTHING, repository.listener_states()
+        if memory.snapshot is not seen or failed or memory.files_beside != beside:
+            seen, failed, beside = memory.snapshot, _NOTHING, memory.files_beside
             yield seen
-        if not repository.store.reconciled:
+        if not memory.store.reconciled:
             # An overwritten change shows at once; a moment later it is restored.
             with contextlib.suppress(NuggetsError):
-                await asyncio.to_thread(repository.refresh)
-            if repository.snapshot is not seen:
-                seen = repository.snapshot
+                await asyncio.to_thread(memory.refresh)
+            if memory.snapshot is not seen:
+                seen = memory.snapshot
                 yield seen
-
-
-async def snapshots(found: AsyncIterator[Snapshot | NuggetsError]) -> AsyncIterator[Snapshot]:
-    """The snapshots alone."""
-    async for event in found:
-        if isinstance(event, Snapshot):
-            yield event

@@ -159,7 +159,7 @@ def test_a_search_may_be_tried_with_other_weights(memory: Memory) -> None:
 
 async def test_whoever_watches_is_told_of_other_settings(memory: Memory) -> None:
     stop = asyncio.Event()
-    events = memory.watch(stop)
+    events = memory.watch_events(stop)
     waiting = asyncio.ensure_future(anext(events))
     await asyncio.sleep(0)
     (memory.home / SETTINGS_FILE).write_text("[search]\ntext_weight = 0.9\n")

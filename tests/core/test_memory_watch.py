@@ -7,7 +7,7 @@ import os
 import shutil
 import time
 from collections.abc import AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -139,21 +139,6 @@ async def test_a_file_that_cannot_be_read_is_told_of_once_and_when_it_is_well_ag
         assert isinstance(told, Snapshot)
         assert told.note(FIRST).content == "Well."
         assert queue.empty()
-
-
-async def test_watch_yields_snapshots_alone_and_passes_over_a_broken_state(home: Path) -> None:
-    memory = Memory.open(home)
-    stop = asyncio.Event()
-    async with aclosing(memory.watch(stop)) as events:
-        (home / GRAPH).write_bytes(b"{")
-        waiting = asyncio.ensure_future(anext(events))
-        await asyncio.sleep(0)
-        _write(home, "Well.")
-        told = await asyncio.wait_for(waiting, PATIENCE)
-        assert told.note(FIRST).content == "Well."
-        stop.set()
-        with pytest.raises(StopAsyncIteration):
-            await asyncio.wait_for(anext(events), PATIENCE)
 
 
 @pytest.mark.slow

@@ -147,7 +147,7 @@ def test_what_was_masked_is_masked_at_every_time(memory: Memory) -> None:
 
 def test_an_entry_that_cannot_be_read_is_passed_over_and_counted(memory: Memory) -> None:
     memory.change("added", partial(create_note, nugget="project", title="Later", content="x"))
-    journal = memory._repository.store.journal
+    journal = memory.store.journal
     assert journal is not None
     with journal.transaction() as connection:
         connection.execute("UPDATE entry SET body = x'78ff' WHERE seq = 2")

@@ -562,7 +562,7 @@ def unsound(home: Path) -> list[str]:
     """What verify says."""
     memory = Memory.open(home, tolerant=True)
     found = [f"{one.kind} {one.where}" for one in memory.maintenance.verify()]
-    journal = memory._repository.store.journal
+    journal = memory.store.journal
     if journal is not None and journal.pending_count():
         found.append("pending")
     memory.close()

@@ -47,14 +47,14 @@ def disk_calls() -> Iterator[list[tuple[str, str]]]:
 def statements_of(memory: Memory, call: Callable[[], object]) -> list[str]:
     """The statements that a call has the memory's journal carry out."""
     found: list[str] = []
-    journal = memory._repository.store.journal
+    journal = memory.store.journal
     assert journal is not None
     journal._connection.set_trace_callback(lambda said: found.append(" ".join(said.split())))
     try:
         call()
     finally:
         journal._connection.set_trace_callback(None)
-    assert memory._repository.store.journal is journal
+    assert memory.store.journal is journal
     return found
 
 

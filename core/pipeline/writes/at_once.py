@@ -97,7 +97,7 @@ class _Turn(Generic[_T]):
         unfinished: NuggetsError | None = None
         if self._rows:
             try:
-                _, change_set = memory().bring_in(
+                _, change_set = memory().change(
                     _reason(self._rows), self._draft, author=PIPELINE, asked=asked, beside=self._beside
                 )
             except UnfinishedError as error:

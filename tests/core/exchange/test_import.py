@@ -252,7 +252,7 @@ def test_an_import_that_was_stopped_behind_the_history_can_be_done_again(
         raise StorageError("no space left")
 
     with monkeypatch.context() as patched:
-        patched.setattr("core.services.repository.Repository.apply_deciding", refuse)
+        patched.setattr("core.memory.Memory.apply_deciding", refuse)
         with pytest.raises(StorageError):
             bring(other, tmp_path / "whole.json")
     assert Memory.open(tmp_path / "other").snapshot.notes == ()

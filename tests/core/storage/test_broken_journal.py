@@ -27,8 +27,8 @@ as_root = os.geteuid() == 0 if hasattr(os, "geteuid") else True
 
 
 def _close(memory: Memory) -> None:
-    assert memory._repository.store.journal is not None
-    memory._repository.store.journal.close()
+    assert memory.store.journal is not None
+    memory.store.journal.close()
 
 
 def _journal_files(home: Path) -> set[str]:
@@ -290,8 +290,8 @@ def test_a_full_disk_neither_breaks_the_log_nor_writes_an_untraced_change(home: 
     memory = Memory.open(home)
     edit_text(memory, "Before.")
     files = tree(home)
-    assert memory._repository.store.journal is not None
-    connection = memory._repository.store.journal._connection
+    assert memory.store.journal is not None
+    connection = memory.store.journal._connection
     pages = connection.execute("PRAGMA page_count").fetchone()[0]
     connection.execute(f"PRAGMA max_page_count = {pages + 2}")
     with pytest.raises(StorageError, match="disk is full"):

@@ -204,7 +204,7 @@ def test_a_version_that_slipped_in_is_rescued_after_a_kill(
     assert values_of(home)["user:ours"] == "ours"
     assert_facts_and_notes_are_one(memory.snapshot)
     assert not list(home.rglob("*.tmp"))
-    assert memory._repository.store.reconciled
+    assert memory.store.reconciled
     assert sorted(kinds(Memory.open(home))) == [("edit", "done"), ("outside", "done")]
 
 
@@ -221,7 +221,7 @@ def test_a_fact_file_that_slipped_in_is_rescued_after_a_kill(
         "user:theirs": "theirs",
     }
     assert not list(home.rglob("*.tmp"))
-    assert memory._repository.store.reconciled
+    assert memory.store.reconciled
 
 
 @pytest.mark.parametrize("steps", range(8))
@@ -251,7 +251,7 @@ def test_what_slipped_in_outlives_a_kill_at_any_step_of_the_log(
     memory = Memory.open(home)
     assert (content_of(home) == "Ours.") >= written
     assert ("note-memory-00000009" in notes_of(home)) is written
-    assert memory._repository.store.reconciled
+    assert memory.store.reconciled
     assert sorted(kinds(memory)) == [("edit", "done"), ("outside", "done")] * written
 
 
@@ -263,7 +263,7 @@ def test_what_another_program_wrote_after_a_kill_and_what_it_had_slipped_in_are_
     memory = Memory.open(home)
     assert {"note-memory-00000008", "note-memory-00000009"} <= set(notes_of(home))
     assert content_of(home) == "Ours."
-    assert memory._repository.store.reconciled
+    assert memory.store.reconciled
 
 
 def test_a_kill_that_another_program_followed_with_a_stale_save_still_ends_with_our_change(

@@ -77,11 +77,11 @@ def _agree(home: Path) -> Memory:
     memory = Memory.open(home)
     assert memory.snapshot.problems == ()
     assert findings(memory.snapshot) == []
-    journal = memory._repository.store.journal
+    journal = memory.store.journal
     assert journal is not None
     assert journal.pending_count() == 0
     assert memory.history.conflicts() == ()
-    assert memory._repository.store.reconciled
+    assert memory.store.reconciled
     return memory
 
 

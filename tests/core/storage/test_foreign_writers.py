@@ -94,7 +94,7 @@ def _assert_all_there(memory: Memory, foreign: list[str]) -> None:
     }
     assert len(notes) == len(set(notes))
     assert memory.history.conflicts() == ()
-    assert memory._repository.store.reconciled
+    assert memory.store.reconciled
     assert not [name for name in tree(memory.home) if name.endswith(".tmp")]
 
 

@@ -180,7 +180,7 @@ def test_everything_whoever_did_it_is_taken_back_from_the_newest_on(steps: list[
         states = {0: memory.snapshot}
         for step in steps:
             _live(memory, step)
-            states[memory._repository.store.journal.last_seq] = memory.snapshot  # type: ignore[union-attr]
+            states[memory.store.journal.last_seq] = memory.snapshot  # type: ignore[union-attr]
         entries = memory.history.log(limit=None)
         known = {entry.seq for entry in entries} | {0}
         for entry in entries:
@@ -200,7 +200,7 @@ def test_unwinding_the_log_gives_every_former_state(steps: list[Step]) -> None:
             _live(memory, step)
             if number % 3 == 2 and memory.history.log():
                 _quietly_undone(memory)
-            states[memory._repository.store.journal.last_seq] = memory.snapshot  # type: ignore[union-attr]
+            states[memory.store.journal.last_seq] = memory.snapshot  # type: ignore[union-attr]
         entries = memory.history.log(limit=None)
         known = {entry.seq for entry in entries} | {0}
         for seq, state in states.items():
@@ -243,7 +243,7 @@ def test_the_log_has_seen_the_files_as_they_are_after_every_step(steps: list[Ste
 
 
 def _assert_seen(memory: Memory) -> None:
-    store = memory._repository.store
+    store = memory.store
     journal = store.journal
     assert journal is not None
     assert store.reconciled

@@ -514,7 +514,7 @@ def test_a_page_saved_from_before_our_edit_of_seconds_ago_gets_that_edit_back(fo
         lambda draft: edit_note(draft, note_of(memory, "a.md").id, content="our first\n\nbetween\n\nlast"),
     )
     page.write_text(read.replace("last", "their last"))
-    while memory.refresh() or not memory._repository.store.reconciled:
+    while memory.refresh() or not memory.store.reconciled:
         pass
     assert page.read_text() == "---\nname: a\n---\n\nour first\n\nbetween\n\ntheir last\n"
     assert {"restore", "outside"} <= {entry.change_set.kind for entry in memory.history.log()}
@@ -797,8 +797,8 @@ def test_a_page_that_cannot_be_written_yet_is_owed_and_others_can_be_edited_mean
     monkeypatch.undo()
     done = Memory.open(folder)
     assert "Edited." in refused.read_text()
-    assert done._repository.store.journal is not None
-    assert done._repository.store.journal.pending_count() == 0
+    assert done.store.journal is not None
+    assert done.store.journal.pending_count() == 0
     assert [entry.change_set.kind for entry in done.history.log()] == ["edit", "edit"]
     done.history.undo(done.history.log()[1].change_set)
     done.history.undo(done.history.log()[1].change_set)

@@ -77,7 +77,7 @@ def test_one_page_that_both_write_keeps_the_last_change_of_each(tmp_path: Path, 
     for turn in range(1, 16):
         _edit(memory, "a.md", turn)
     assert writer.communicate()[0] == b"done\n"
-    while memory.refresh() or not memory._repository.store.reconciled:
+    while memory.refresh() or not memory.store.reconciled:
         pass
     text = (folder / "a.md").read_text()
     held = [str(entry.change_set) for entry in memory.history.log(limit=500)]

@@ -112,8 +112,8 @@ def test_killed_before_any_step_the_change_is_whole_or_not_there(
         assert findings(memory.snapshot) == []
         assert memory.history.conflicts() == ()
         assert all(entry.change_set.kind != "outside" for entry in memory.history.log()), step
-        assert memory._repository.store.journal is not None
-        assert memory._repository.store.journal.pending_count() == 0
+        assert memory.store.journal is not None
+        assert memory.store.journal.pending_count() == 0
         if found == after and deed != "undo":
             memory.history.undo()
             assert tree(folder) == before, step

@@ -123,7 +123,7 @@ def test_no_edit_and_no_hide_is_undone_by_a_partner_that_saves_all_facts_for_a_h
     places = [entry.conflict.where for entry in memory.history.conflicts() if entry.conflict]
     assert len(places) == len(set(places))
     assert memory.maintenance.verify() == ()
-    assert Memory.open(tmp_path)._repository.store.reconciled
+    assert Memory.open(tmp_path).store.reconciled
 
 
 @pytest.mark.parametrize("take", ["ours", "theirs"])
@@ -209,7 +209,7 @@ def test_every_change_of_ours_stands_beside_programs_without_a_lock(
     ours = {change.get("key", "") for change in made} | {f"user:kept {number}" for number in range(300)}
     findings = [f for f in memory.maintenance.verify() if any(key in f.where for key in ours if key)]
     assert [f for f in findings if f.kind != "conflict"] == []
-    assert memory._repository.store.reconciled
+    assert memory.store.reconciled
 
 
 # Files that are written in place

@@ -99,7 +99,7 @@ def test_what_is_taken_back_again_and_again_is_restored_each_time_and_said_twice
         said += memory.take_notices()
     assert len(said) == 2
     assert memory.history.conflicts() == ()
-    assert Memory.open(home)._repository.store.reconciled
+    assert Memory.open(home).store.reconciled
 
 
 def test_what_has_to_wait_once_more_is_one_conflict_until_it_stands(
@@ -218,7 +218,7 @@ def test_nothing_is_restored_while_another_program_keeps_saving(
             save_stale(home, stale, 0.02)
             memory.refresh(patient=False)
             assert content_of(home) == "Content of note 1."
-            assert not memory._repository.store.reconciled
+            assert not memory.store.reconciled
         # Whoever writes meanwhile does so on what stands there.
         memory.change("edit", lambda draft: edit_note(draft, TWO, content="Ours too."))
         assert memory.take_notices() == ()
@@ -226,7 +226,7 @@ def test_nothing_is_restored_while_another_program_keeps_saving(
     memory.refresh()
     assert (content_of(home), content_of(home, TWO)) == ("Ours.", "Ours too.")
     assert [notice.partition(";")[0] for notice in memory.take_notices()] == [RESTORED_ONE]
-    assert memory._repository.store.reconciled
+    assert memory.store.reconciled
     assert {f"note-memory-{number:08x}" for number in range(9, 14)} <= set(notes_of(home))
 
 
@@ -337,7 +337,7 @@ def test_white_space_that_a_save_squeezed_is_put_back_without_a_word(home: Path)
     assert memory.take_notices() == ()
     assert [kind for kind, _ in kinds(memory)] == ["edit", "outside"]
     assert len(memory.history.log()) == entries + 1
-    assert Memory.open(home)._repository.store.reconciled
+    assert Memory.open(home).store.reconciled
 
 
 @pytest.mark.parametrize("change", ["tag", "hide", "count"])

@@ -99,7 +99,7 @@ def test_a_write_that_fails_at_any_step_leaves_all_of_it_or_nothing(tmp_path: Pa
 def test_what_another_process_accepted_in_between_is_not_written_twice(
     writes: Writes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ids, brings = waiting(writes, FRIDAY, GREEN), Memory.bring_in
+    ids, brings = waiting(writes, FRIDAY, GREEN), Memory.change
     home = writes.memory.home
 
     def overtaken(memory: Memory, *given: Any, **named: Any) -> Any:
@@ -109,7 +109,7 @@ def test_what_another_process_accepted_in_between_is_not_written_twice(
         other.close()
         return brings(memory, *given, **named)
 
-    monkeypatch.setattr(Memory, "bring_in", overtaken)
+    monkeypatch.setattr(Memory, "change", overtaken)
     done = writes.accept(*ids)
     assert (done.written, [id for id, _ in done.skipped]) == (tuple(ids[1:]), ids[:1])
     assert said(home) == {FRIDAY, GREEN}
@@ -145,7 +145,7 @@ def test_a_file_that_moves_on_after_the_transaction_leaves_no_half(
             "SELECT DISTINCT proposal_id, op FROM note_edits"
         ).fetchall()
     )
-    journal = writes.memory._repository.store.journal
+    journal = writes.memory.store.journal
     assert journal is not None
     assert journal.pending() == []
     assert "Deploys run on Monday." in said(home)
