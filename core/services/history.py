@@ -22,7 +22,6 @@ from core.errors import (
 from core.model.change import Author, ChangeKind, ChangeSet, FactChange, NoteChange
 from core.model.change_parts import count_parts, part_reference, referenced_parts, select_parts
 from core.model.entry import Conflict, Entry
-from core.model.names import iso, parse_iso
 from core.model.note import Note, custom_tags, replace
 from core.services.log_access import guarded
 from core.storage.journal.codec import note_item
@@ -37,7 +36,6 @@ from core.text.normalise import normalise_content, normalise_line
 
 if TYPE_CHECKING:
     from core.memory import Memory
-    from core.model.snapshot import Snapshot
     from core.timeline import Timeline
 
 OWN_KINDS: Final[tuple[ChangeKind, ...]] = (
@@ -75,10 +73,6 @@ class History:
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
-        self._window = memory.window
-        self._author = memory.author
-        self._apply = memory.apply_deciding
-        self._stamp = memory.stamp
 
     @property
     def _store(self) -> Store:
@@ -86,15 +80,13 @@ class History:
 
     @property
     def _journal(self) -> Journal:
-        journal = self._opened()
-        if journal is None:
-            raise NotFoundError("the history is empty")
-        return journal
-
-    def _opened(self) -> Journal | None:
-        """The journal; None when there is none yet. Raises StorageError, ReadOnlyError for one that cannot be read."""
+        """The journal. Raises NotFoundError when there is none yet, StorageError, ReadOnlyError for one that cannot be
+        read.
+        """
         if self._store.log_problem is not None:
             raise self._store.log_problem
+        if self._store.journal is None:
+            raise NotFoundError("the history is empty")
         return self._store.journal
 
     @property
@@ -160,23 +152,12 @@ class History:
         self._memory.refresh_read_only()
         return timeline_of(self._memory.snapshot, self._memory)
 
-    def at(self, when: str) -> Snapshot:
-        """The memory as it was at an ISO 8601 time. Raises NotFoundError, which says how far back the log reaches,
-        InvalidInputError for what is no time; other errors as `timeline`.
-        """
-        moment = parse_iso(when)
-        if moment is None:
-            what = f'can\'t read "{when[:80]}" as a time'
-            raise InvalidInputError(what, todo="give a time such as 2026-01-31T14:30")
-        timeline = self.timeline()
-        return timeline.at(timeline.position_at(iso(moment)))
-
     @guarded
     def entry(self, id: str) -> Entry:
         """The entry with this id, or with the only one that begins so. Raises NotFoundError, AmbiguousError."""
         if not id.strip():
             raise InvalidInputError("the id is empty", code=ErrorCode.EMPTY, field="id", remedy=Remedy("log"))
-        if self._opened() is None:
+        if self._store.journal is None and self._store.log_problem is None:
             raise NotFoundError("no such entry", field="entry", remedy=Remedy("log"), where=id)
         return self._journal.entry(id.strip())
 
@@ -205,7 +186,7 @@ class History:
         what stands in the way.
         """
         self._memory.finish_changes()
-        wanted = None if part is None else frozenset({part})
+        wanted: frozenset[int] | None = None
         if isinstance(what, ChangeSet):
             known = self._known(what)
             if known is None or what.kind == "hit":
@@ -215,8 +196,8 @@ class History:
         elif what is None:
             entry = self._last_own()
         else:
-            entry, named = self._named(what)
-            wanted = named if part is None else frozenset({part})
+            entry, wanted = self._named(what)
+        wanted = wanted if part is None else frozenset({part})
         if entry.state == "conflict":
             what = "this change waits as a conflict and is not written yet"
             raise _refused(what, entry.id, Remedy("resolve", entry.id))
@@ -226,43 +207,11 @@ class History:
             return self._turn_back(entry)
         if entry.change_set.mends and wanted is None:
             return self._undo_repair(entry)
-        numbers, count = self._active_parts(entry)
-        if wanted is not None:
-            _check_parts(entry, wanted, count)
-            numbers &= wanted
-        if not numbers and (count or entry.undone):
-            about = entry.id if wanted is None else part_reference(entry.id, wanted, count)
-            raise _refused("is already undone", about, Remedy("redo", about))
-        about = part_reference(entry.id, numbers, count)
+        numbers, about = self._parts(entry, wanted, undone=False)
         last = next(iter(self._journal.turns(entry.id)), None)
-        if last is not None and last.change_set.kind == "redo" and last.change_set.about == about:
-            change_set = last.change_set
-        else:
-            change_set = select_parts(entry.change_set, numbers)
+        redone = last is not None and last.change_set.kind == "redo" and last.change_set.about == about
+        change_set = last.change_set if last and redone else select_parts(entry.change_set, numbers)
         return self._turn(change_set, about, "undo", entry.change_set.reason, entry)
-
-    def _undo_repair(self, entry: Entry) -> ChangeSet:
-        """Puts the bytes back that were there before a file was repaired."""
-        mends = entry.change_set.mends
-        if entry.undone and not self._store.is_repaired(mends):
-            raise _refused("is already undone", entry.id, Remedy("repair-again"))
-        id, at = self._stamp()
-        undone = ChangeSet(
-            id=id, at=at, author=self._author, kind="undo", about=entry.id, mends=mends,
-            reason=f"undid: {entry.change_set.reason}",
-        )  # fmt: skip
-        self._store.revert_repair(undone, self._author.signature, recorded=entry.undone)
-        if not entry.undone:
-            self._window.made.append(id)
-        return undone
-
-    def _active_parts(self, entry: Entry) -> tuple[frozenset[int], int]:
-        """Numbers of the entry's parts that are not taken back, and how many parts it has."""
-        count = count_parts(entry.change_set)
-        undone = self._journal.undone()
-        if entry.id in undone:
-            return frozenset(), count
-        return frozenset(n for n in range(1, count + 1) if f"{entry.id}.{n}" not in undone), count
 
     @guarded
     def redo(self, what: str | None = None) -> ChangeSet:
@@ -280,38 +229,58 @@ class History:
             return self._turn_back(entry)
         if entry.change_set.mends and entry.undone and wanted is None:
             raise _refused(_A_REPAIR, entry.id, Remedy("repair-again"))
-        active, count = self._active_parts(entry)
-        numbers = frozenset(range(1, count + 1)) - active
-        if wanted is not None:
-            _check_parts(entry, wanted, count)
-            numbers &= wanted
-        if not numbers and (count or not entry.undone):
-            about = entry.id if wanted is None else part_reference(entry.id, wanted, count)
-            raise _refused("is not undone", about)
-        about = part_reference(entry.id, numbers, count)
+        numbers, about = self._parts(entry, wanted, undone=True)
         last = self._journal.turns(entry.id)[0]
         if last.change_set.about == about:
             return self._redo_of(last)
         # Taken back piece by piece: done again as it was first done.
-        id, at = self._stamp()
-        again = msgspec.structs.replace(
-            select_parts(entry.change_set, numbers), id=id, at=at, author=self._author, kind="redo", about=about,
-            reason=_told("redo", about, entry.change_set.reason),
-        )  # fmt: skip
-        return self._apply(again, None)
+        again = select_parts(entry.change_set, numbers)
+        again = self._made(again, "redo", _told("redo", about, entry.change_set.reason), about)
+        return self._memory.apply_deciding(again, None)
+
+    def _parts(
+        self, entry: Entry, wanted: frozenset[int] | None, *, undone: bool
+    ) -> tuple[frozenset[int], str]:
+        """The numbers of the parts of an entry that are undone at present, or that are not, and how they are named.
+        wanted: only these; None: all. Raises NotFoundError for a number that it does not have, InvalidInputError where
+        no part is so.
+        """
+        count, back = count_parts(entry.change_set), self._journal.undone()
+        every = frozenset(range(1, count + 1))
+        if unknown := sorted((wanted or frozenset()) - every):
+            what = f"this entry has {count} changes, but no number {unknown[0]}"
+            raise NotFoundError(what, field="entry", where=entry.id)
+        gone = every if entry.id in back else frozenset(n for n in every if f"{entry.id}.{n}" in back)
+        numbers = (gone if undone else every - gone) & (every if wanted is None else wanted)
+        if not numbers and (count or entry.undone is not undone):
+            about = entry.id if wanted is None else part_reference(entry.id, wanted, count)
+            if undone:
+                raise _refused("is not undone", about)
+            raise _refused("is already undone", about, Remedy("redo", about))
+        return numbers, part_reference(entry.id, numbers, count)
+
+    def _undo_repair(self, entry: Entry) -> ChangeSet:
+        """Puts the bytes back that were there before a file was repaired."""
+        mends = entry.change_set.mends
+        if entry.undone and not self._store.is_repaired(mends):
+            raise _refused("is already undone", entry.id, Remedy("repair-again"))
+        undone = self._made(ChangeSet(id="", at="", author=self._memory.author, reason="", mends=mends),
+                            "undo", f"undid: {entry.change_set.reason}", entry.id)  # fmt: skip
+        self._store.revert_repair(undone, self._memory.author.signature, recorded=entry.undone)
+        if not entry.undone:
+            self._memory.window.made.append(undone.id)
+        return undone
 
     def _redo_of(self, undone: Entry) -> ChangeSet:
-        if undone.change_set.mends:
-            raise _refused(_A_REPAIR, undone.change_set.about, Remedy("repair-again"))
         about = undone.change_set.about
-        return self._turn(undone.change_set, about, "redo", self._reason_of(about), undone)
-
-    def _reason_of(self, about: str) -> str:
-        """Why the entry was made that a scope names; the scope itself where the log does not tell any more."""
+        if undone.change_set.mends:
+            raise _refused(_A_REPAIR, about, Remedy("repair-again"))
         try:
-            return self.entry(about.partition(".")[0]).change_set.reason
+            reason = self.entry(about.partition(".")[0]).change_set.reason
         except (NotFoundError, InvalidInputError, AmbiguousError):
-            return f"change {about}" if about else "a recall"
+            # The log does not tell any more why it was made.
+            reason = f"change {about}" if about else "a recall"
+        return self._turn(undone.change_set, about, "redo", reason, undone)
 
     def _turn_back(self, entry: Entry) -> ChangeSet:
         """Taking an undo back is a redo, and the other way round."""
@@ -323,14 +292,20 @@ class History:
             return self._redo_of(entry)
         return self._turn(entry.change_set, about, "undo", entry.change_set.reason, entry)
 
+    def _made(self, change_set: ChangeSet, kind: ChangeKind, reason: str, about: str) -> ChangeSet:
+        """A change set as this author makes it now."""
+        id, at = self._memory.stamp()
+        return msgspec.structs.replace(
+            change_set, id=id, at=at, author=self._memory.author, kind=kind, reason=reason, about=about
+        )
+
     def _turn(
         self, change_set: ChangeSet, about: str, kind: ChangeKind, reason: str, entry: Entry | None = None
     ) -> ChangeSet:
         """reason: of what is turned; what has nothing to write bears it as it is, and its kind says the rest."""
-        id, at = self._stamp()
         told = reason if change_set.empty else _told(kind, about, reason)
-        inverse = change_set.inverse(id=id, at=at, author=self._author, reason=told, kind=kind)
-        inverse = msgspec.structs.replace(inverse, about=about)
+        turned = change_set.inverse(id="", at="", author=self._memory.author, reason="", kind=kind)
+        inverse = self._made(turned, kind, told, about)
         later = self._later(change_set, entry, about)
         try:
             gone = self._where_already_undone(inverse, about) if later else ""
@@ -338,17 +313,32 @@ class History:
                 raise ConflictError(
                     "nothing is left of it to undo", code=ErrorCode.NOTHING_TO_UNDO, where=gone, kept=_KEPT
                 )
-            done = self._apply(inverse, None)
+            done = self._memory.apply_deciding(inverse, None)
         except ConflictError as error:
-            raise _explained(error, later, about) from error
+            id, dot, _ = about.partition(".")
+            if later:
+                named = ", ".join(f"{one.id} ({_by_whom_and_what(one.change_set)})" for one in later[:3])
+                error.reword(todo=f"later changes are in the way: {named}; undo them first")
+            elif dot:
+                todo = f"another change of the same entry is in the way: undo that first, or undo {id} as a whole"
+                error.reword(todo=todo)
+            raise
         if done.empty and about:
             # Somebody had done it already; the entry counts as turned all the same.
             with partly_done("the memory is already as it should be"):
-                self._store.note_down(done, self._author.signature)
-            self._window.made.append(done.id)
+                self._note_down(done)
         if about:
-            self._turn_resolution(about, kind)
+            # The conflict waits again whose resolution was undone, and is settled when that is redone.
+            with contextlib.suppress(NotFoundError):
+                conflict = self._journal.entry(about).change_set.about
+                if conflict and self._journal.entry(conflict).conflict is not None:
+                    self._store.set_conflict_state(conflict, "conflict" if kind == "undo" else "settled")
         return done
+
+    def _note_down(self, done: ChangeSet) -> None:
+        """Puts what wrote nothing into the log: it counts as done, and `undo` finds it in its turn."""
+        self._store.note_down(done, self._memory.author.signature)
+        self._memory.window.made.append(done.id)
 
     def _where_already_undone(self, inverse: ChangeSet, about: str) -> str:
         """Where nothing is left to take back, "" for nowhere; parts of one entry share the links between them."""
@@ -363,9 +353,8 @@ class History:
                 return change.id
         for one in inverse.facts:
             own = {(one.nugget, fact.key) for fact in (one.before, one.after) if fact}
-            if own.isdisjoint(keys) and (
-                not (one.before and one.after) or one.before.value != one.after.value
-            ):
+            recalled = one.before and one.after and one.before.value == one.after.value
+            if own.isdisjoint(keys) and not recalled:
                 return f"{one.nugget}: {one.key}"
         return ""
 
@@ -384,11 +373,10 @@ class History:
     def _known(self, change_set: ChangeSet) -> Entry | None:
         if self._store.journal is None:
             return None
-        try:
+        with contextlib.suppress(NotFoundError):
             found = self._journal.entry(change_set.id)
-        except NotFoundError:
-            return None
-        return found if found.id == change_set.id and found.state == "done" else None
+            return found if found.id == change_set.id and found.state == "done" else None
+        return None
 
     def _named(self, what: str) -> tuple[Entry, frozenset[int] | None]:
         """The entry that "<id>" or "<id>.<number>,<number>" names, and the numbers."""
@@ -410,22 +398,25 @@ class History:
         What the same person does meanwhile in another window, or from a shell, is none of these: nobody takes back
         what they do not see.
         """
-        if self._opened() is None:
+        window, kinds = self._memory.window, tuple(kinds)
+        try:
+            journal = self._journal
+        except NotFoundError:
             return
-        kinds = tuple(kinds)
-        for id in reversed(tuple(self._window.made)):
+        for id in reversed(tuple(window.made)):
             if id in passing:
                 continue
             with contextlib.suppress(NotFoundError):
-                entry = self._journal.entry(id)
+                entry = journal.entry(id)
                 if entry.state == "done" and entry.change_set.kind in kinds:
                     yield entry
-        yield from self._journal.mine(self._author.signature, kinds, passing, up_to=self._window.opened_at)
+        yield from journal.mine(self._memory.author.signature, kinds, passing, up_to=window.opened_at)
 
     def _last_own(self) -> Entry:
-        if self._opened() is not None and self._journal.pending_count():
+        journal = self._store.journal
+        if journal is not None and self._store.log_problem is None and journal.pending_count():
             raise StorageError(
-                "the newest change is not finished yet", where=str(self._journal.path),
+                "the newest change is not finished yet", where=str(journal.path),
                 kept="nothing was undone", todo="free disk space or close the file elsewhere, and try again",
             )  # fmt: skip
         masked: Entry | None = None
@@ -457,7 +448,10 @@ class History:
     def _last_taken_back(self) -> Entry:
         undone = self.taken_back()
         for entry in self._own((*OWN_KINDS, *_TURNS)):
-            if entry.change_set.kind == "undo" and _is_undone(entry.change_set.about, undone):
+            id, _, _ = entry.change_set.about.partition(".")
+            numbers = referenced_parts(entry.change_set.about)
+            back = id in undone or (numbers is not None and all(f"{id}.{one}" in undone for one in numbers))
+            if entry.change_set.kind == "undo" and back:
                 return entry
             if entry.change_set.kind not in _TURNS:
                 break
@@ -485,45 +479,21 @@ class History:
         entry = self.entry(id)
         if entry.state != "conflict":
             raise InvalidInputError("is not an open conflict", where=entry.id, kept=_KEPT)
-        held = entry.change_set
-        decide: Decide = take_ours if take == "ours" else take_theirs
+        held, decide = _decided(entry, take, text)
         present = self._store.load()
-        if text is not None:
-            held, decide = _worded(held, entry.conflict, text), take_ours
-        elif take == "theirs" and held.kind == "restore":
-            # What another program made of it is to stand from now on, and is a person's wish.
-            held = held.inverse(id="", at=held.at, author=held.author, reason=held.reason, kind="restore")
-        elif take == "theirs" and held.kind == "import" and entry.conflict is not None:
-            # What came from elsewhere stands in no other change's way: it was thought out on what the files hold.
-            part = concerning(held, entry.conflict)
-            notes = tuple(one for one in held.notes if one not in part.notes)
-            facts = tuple(one for one in held.facts if one not in part.facts)
-            held = msgspec.structs.replace(held, notes=notes, facts=facts)
         if held.kind == "restore" or (held.kind == "outside" and take == "ours"):
             held = in_step(held, present)
         elif held.kind == "import":
             held = rebase(held, present, decide)
-        new, at = self._stamp()
-        change_set = msgspec.structs.replace(
-            held,
-            id=new,
-            at=at,
-            author=self._author,
-            kind="edit" if held.kind in ("outside", "restore") else held.kind,
-            reason=f"resolved: {held.reason}",
-            about=entry.id,
-        )
-        done = self._apply(change_set, decide)
-        with (
-            contextlib.nullcontext()
-            if done.empty
-            else partly_done("the change itself was written", remedy=Remedy("resolve-again", entry.id))
-        ):
+        kind: ChangeKind = "edit" if held.kind in ("outside", "restore") else held.kind
+        made = self._made(held, kind, f"resolved: {held.reason}", entry.id)
+        done = self._memory.apply_deciding(made, decide)
+        written = partly_done("the change itself was written", remedy=Remedy("resolve-again", entry.id))
+        with contextlib.nullcontext() if done.empty else written:
             if done.empty:
-                # Nothing had to be written, and the person decided all the same: `undo` finds it in its turn.
+                # Nothing had to be written, and the person decided all the same.
                 done = msgspec.structs.replace(done, kind="decision")
-                self._store.note_down(done, self._author.signature)
-                self._window.made.append(done.id)
+                self._note_down(done)
             self._store.set_conflict_state(entry.id, "settled")
         return done
 
@@ -544,12 +514,23 @@ class History:
             raise refused
         return tuple(done)
 
-    def _turn_resolution(self, about: str, kind: ChangeKind) -> None:
-        """Lets the conflict wait again whose resolution was undone, and settles it when that is redone."""
-        with contextlib.suppress(NotFoundError):
-            conflict = self._journal.entry(about).change_set.about
-            if conflict and self._journal.entry(conflict).conflict is not None:
-                self._store.set_conflict_state(conflict, "conflict" if kind == "undo" else "settled")
+
+def _decided(entry: Entry, take: str, text: str | None) -> tuple[ChangeSet, Decide]:
+    """The change set that resolves a conflict, and which side counts where it conflicts still."""
+    held, conflict = entry.change_set, entry.conflict
+    if text is not None:
+        return _worded(held, conflict, text), take_ours
+    decide: Decide = take_ours if take == "ours" else take_theirs
+    if take == "theirs" and held.kind == "restore":
+        # What another program made of it is to stand from now on, and is a person's wish.
+        held = held.inverse(id="", at=held.at, author=held.author, reason=held.reason, kind="restore")
+    elif take == "theirs" and held.kind == "import" and conflict is not None:
+        # What came from elsewhere stands in no other change's way: it was thought out on what the files hold.
+        part = concerning(held, conflict)
+        notes = tuple(one for one in held.notes if one not in part.notes)
+        facts = tuple(one for one in held.facts if one not in part.facts)
+        held = msgspec.structs.replace(held, notes=notes, facts=facts)
+    return held, decide
 
 
 def _refused(what: str, where: str, remedy: Remedy | None = None, todo: str = "") -> InvalidInputError:
@@ -565,19 +546,6 @@ def _says_more(before: Note | None, after: Note | None, *, links: bool) -> bool:
     tagged = set(custom_tags(before)) != set(custom_tags(after))
     linked = links and before.links != after.links
     return tagged or linked or not same_meaning(before, after)
-
-
-def _explained(error: ConflictError, later: list[Entry], about: str) -> ConflictError:
-    """The conflict with the entries that stand in the way, or with the rest of its own entry."""
-    id, dot, _ = about.partition(".")
-    if dot and not later:
-        error.reword(
-            todo=f"another change of the same entry is in the way: undo that first, or undo {id} as a whole"
-        )
-    if later:
-        named = ", ".join(f"{one.id} ({_by_whom_and_what(one.change_set)})" for one in later[:3])
-        error.reword(todo=f"later changes are in the way: {named}; undo them first")
-    return error
 
 
 def _worded(change_set: ChangeSet, conflict: Conflict | None, text: str) -> ChangeSet:
@@ -609,23 +577,10 @@ def _worded(change_set: ChangeSet, conflict: Conflict | None, text: str) -> Chan
     )
 
 
-def _check_parts(entry: Entry, numbers: frozenset[int], count: int) -> None:
-    unknown = sorted(number for number in numbers if not 1 <= number <= count)
-    if unknown:
-        what = f"this entry has {count} changes, but no number {unknown[0]}"
-        raise NotFoundError(what, field="entry", where=entry.id)
-
-
 def _told(kind: str, about: str, reason: str) -> str:
     """What undoes or redoes an entry, or some of its parts, and why the entry was made."""
     some = " part of" if referenced_parts(about) is not None else ""
     return f"{_TOLD[kind]}{some}: {reason}"
-
-
-def _is_undone(about: str, undone: frozenset[str]) -> bool:
-    """Whether all that a scope names is taken back."""
-    id, numbers = about.partition(".")[0], referenced_parts(about)
-    return id in undone or (numbers is not None and all(f"{id}.{number}" in undone for number in numbers))
 
 
 def _by_whom_and_what(change_set: ChangeSet) -> str:

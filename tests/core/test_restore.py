@@ -396,15 +396,14 @@ def test_a_change_made_while_the_clock_stood_in_the_past_begins_no_log(tmp_path:
     memory.change("past", lambda draft: remember(draft, "m", "past", "2"))
     clock[0] = datetime(2026, 11, 23, 14, tzinfo=UTC)
     memory.change("later", lambda draft: remember(draft, "m", "later", "3"))
-    for moment in ("1999-01-01T00:00:00Z", "2026-11-23T11:00:00Z"):
+    timeline = memory.history.timeline()
+    for moment in ("1999-01-01T00:00:00.000Z", "2026-11-23T11:00:00.000Z"):
         with pytest.raises(NotFoundError):
-            memory.history.at(moment)
+            timeline.position_at(moment)
         with pytest.raises(NotFoundError):
             memory.maintenance.restoration(moment)
-    assert [fact.key for fact in memory.history.at("2026-11-23T13:00:00Z").nugget("m").facts] == [
-        "first",
-        "past",
-    ]
+    there = timeline.at(timeline.position_at("2026-11-23T13:00:00.000Z"))
+    assert [fact.key for fact in there.nugget("m").facts] == ["first", "past"]
 
 
 def test_a_change_made_while_the_clock_stood_in_the_future_is_not_taken_back_for_that(tmp_path: Path) -> None:
