@@ -57,11 +57,6 @@ def restoration(
     return ChangeSet(id=id, at=at, author=author, reason=reason, kind="restore", **found._asdict())
 
 
-def reason_of(words: str, note: str | None) -> str:
-    """What the log says of going back. words: what the state is called; note: as in `restoration`."""
-    return f"restored the memory from {words}" if note is None else f"restored a note from {words}"
-
-
 # All of it
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from contextlib import nullcontext
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -27,7 +27,7 @@ from core.storage.files.atomic import may_be_read, wrong_kind
 from core.storage.format.documents import Document, GraphDocument, id_of
 from core.storage.journal.codec import fact_item, note_item
 from core.storage.merge.conflict_copies import ConflictCopy, bad_copies, conflict_copies, left_over, read_copy
-from core.storage.merge.join_copies import join
+from core.storage.merge.join_copies import Joined, join
 from core.storage.recovery.inspect import inspect_folder
 from core.storage.safety.backups import Backup, backups, read_backup
 from core.storage.safety.quarantine import Record, records
@@ -37,7 +37,6 @@ from core.verify import Finding, RepairKind, findings, repair, sentence
 if TYPE_CHECKING:
     from core.memory import Memory
 
-_KEPT: Final = "nothing was written"
 _FILES_REPAIRED: Final = "the unreadable files are repaired, and all else is unchanged"
 # A change follows on the backup before it within.
 _AT_ONCE: Final = timedelta(minutes=1)
@@ -84,9 +83,6 @@ class Maintenance:
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
         self._store = memory.store
-        self._author = memory.author
-        self._clock = memory.clock
-        self._ids = memory.ids
 
     # Verify
 
@@ -106,28 +102,24 @@ class Maintenance:
             ]
             return (*inside, *inspect_folder(self._store.home), *self._in_the_log())
 
-    def _in_the_log(self) -> list[Finding]:
+    def _in_the_log(self) -> Iterator[Finding]:
         journal, problem = self._store.journal, self._store.log_problem
         if problem is not None:
-            said = f"{problem.what[:1].upper()}{problem.what[1:]}"
             todo = [sentence(problem.more)]
             if isinstance(problem, StorageError) and problem.damaged:
                 # Whatever else keeps it from being read passes, and a log that is moved away would be missed then.
                 todo.append("Moving it out of the folder keeps it, and a new history starts.")
-            detail = f"{said}: changes cannot be shown or undone."
+            detail = f"{sentence(problem.what)[:-1]}: changes cannot be shown or undone."
             told = " ".join(filter(None, todo))
-            return [Finding("unreadable-log", problem.where, detail, todo=told, remedy=problem.remedy)]
-        if journal is None:
-            return []
-        found = []
-        for entry in journal.entries(state="conflict"):
-            met = entry.conflict.what if entry.conflict else "it met another"
-            detail = f"A change waits for you ({met}): {entry.change_set.reason}."
-            found.append(Finding("conflict", entry.id, detail, remedy=Remedy("resolve", entry.id)))
-        if journal.pending_count():
-            detail = "A write was interrupted. The next change, or opening the memory again, finishes it."
-            found.append(Finding("unfinished", str(journal.path), detail))
-        return found
+            yield Finding("unreadable-log", problem.where, detail, todo=told, remedy=problem.remedy)
+        elif journal is not None:
+            for entry in journal.entries(state="conflict"):
+                met = entry.conflict.what if entry.conflict else "it met another"
+                detail = f"A change waits for you ({met}): {entry.change_set.reason}."
+                yield Finding("conflict", entry.id, detail, remedy=Remedy("resolve", entry.id))
+            if journal.pending_count():
+                detail = "A write was interrupted. The next change, or opening the memory again, finishes it."
+                yield Finding("unfinished", str(journal.path), detail)
 
     @of_the_log
     def repair(self) -> ChangeSet:
@@ -139,13 +131,12 @@ class Maintenance:
         quarantine keeps the former file.
         """
         with self._memory.guard:
-            before = self._newest_entry()
-            repaired = self._store.repair(self._author)
-            newest = None
+            before, made = self._newest_entry(), None
+            repaired = self._store.repair(self._memory.author)
             if repaired:
                 self._memory.refresh(patient=False)
                 newest = self._newest_entry()
-            made = newest if newest is not None and (before is None or newest.id != before.id) else None
+                made = newest if newest is not None and (before is None or newest.id != before.id) else None
             if made is not None:
                 # Before what is repaired on top of it, so that undo reverts it last.
                 self._memory.window.made.append(made.id)
@@ -173,10 +164,11 @@ class Maintenance:
         newest backup. progress: called with how many of a backup's notes are read. Raises NotFoundError,
         InvalidInputError, BrokenFileError.
         """
-        with self._memory.guard:
-            self._memory.refresh_read_only()
-            current = self._memory.snapshot
-        return self.going_back(*self._as_it_was(current, when, progress), note, progress)
+        found = self._as_it_was(when)
+        if isinstance(found, Backup):
+            wanted = read_backup(found.path, self._memory.settings.inference, progress)
+            return self.going_back(wanted, f"the backup {found.name}", note, progress)
+        return self.going_back(*found, note, progress)
 
     def going_back(
         self, wanted: Snapshot, words: str, note: str | None = None, progress: Progress | None = None
@@ -184,57 +176,46 @@ class Maintenance:
         """The changes that bring the memory, or one note of it, to the state `wanted`; `Memory.apply` writes them.
         words: the name of that state in the log. progress and errors as in `core.restore.restoration`.
         """
-        from core.restore import reason_of, restoration
+        from core.restore import restoration
 
-        with self._memory.guard:
-            self._memory.refresh_read_only()
-            current = self._memory.snapshot
+        memory = self._memory
+        with memory.guard:
+            memory.refresh_read_only()
+            current = memory.snapshot
         # Nobody's edit waits for a proposal.
-        id, at = self._memory.stamp()
+        id, at = memory.stamp()
+        reason = f"restored {'the memory' if note is None else 'a note'} from {words}"
         return restoration(
-            current, wanted, note=note, id=id, at=at, author=self._author, reason=reason_of(words, note),
-            progress=progress,
-        )  # fmt: skip
+            current, wanted, note=note, id=id, at=at, author=memory.author, reason=reason, progress=progress
+        )
 
-    def _as_it_was(
-        self, current: Snapshot, when: str | None, progress: Progress | None
-    ) -> tuple[Snapshot, str]:
+    def _as_it_was(self, when: str | None) -> tuple[Snapshot, str] | Backup:
+        """The state that a person means, as the log tells it, with its time; or else a backup. Raises NotFoundError,
+        StorageError.
+        """
         known = self.backups()
         if when is None:
             if not known:
                 raise NotFoundError("there is no backup yet", field="backup", where=str(self._store.home))
-            return self._read(known[0], progress)
+            return known[0]
         named = [backup for backup in known if backup.name.startswith(when)]
-        if len(named) == 1 or (named and named[0].name == when):
-            return self._read(named[0], progress)
         moment = parse_iso(when)
+        if named and (len(named) == 1 or named[0].name == when or moment is None):
+            return named[0]
         if moment is None:
-            if named:
-                return self._read(named[0], progress)
             raise _no_backup("not a backup and not a time", when)
-        at = iso(moment)
-        found, misdated = self._from_log(current, at)
-        if found is not None:
-            return found, at
-        before = [backup for backup in known if backup.at <= at and not _is_misdated(backup, misdated)]
-        if not before:
-            raise _no_backup("no backup is that old, and the history does not go back that far", when)
-        return self._read(before[0], progress)
-
-    def _read(self, backup: Backup, progress: Progress | None) -> tuple[Snapshot, str]:
-        rules = self._memory.settings.inference
-        return read_backup(backup.path, rules, progress), f"the backup {backup.name}"
-
-    def _from_log(self, current: Snapshot, at: str) -> tuple[Snapshot | None, list[str]]:
-        """The memory as it was, as the log tells; None where that does not reach back so far. And the times at which a
-        clock was wrong. Raises StorageError.
-        """
         with self._memory.guard:
-            timeline = timeline_of(current, self._memory)
-        try:
-            return timeline.at(timeline.position_at(at)), []
-        except NotFoundError:
-            return None, timeline.misdated
+            self._memory.refresh_read_only()
+            timeline = timeline_of(self._memory.snapshot, self._memory)
+        with suppress(NotFoundError):
+            return timeline.at(timeline.position_at(iso(moment))), iso(moment)
+        # Right before a change that a wrong clock dated, a backup bears that wrong time as well.
+        wrong = [made for at in timeline.misdated if (made := parse_iso(at)) is not None]
+        for backup in known:
+            made = parse_iso(backup.at)
+            if made is not None and made <= moment and all(abs(one - made) > _AT_ONCE for one in wrong):
+                return backup
+        raise _no_backup("no backup is that old, and the history does not go back that far", when)
 
     # Conflict copies
 
@@ -248,55 +229,58 @@ class Maintenance:
 
         What both versions changed in two ways waits in the log. Errors as in `Memory.apply`.
         """
-        with self._memory.guard:
-            self._memory.refresh_read_only() if dry_run else self._memory.refresh()
-            return self._resolve(self._memory.snapshot, dry_run=dry_run)
+        memory = self._memory
+        with memory.guard:
+            memory.refresh_read_only() if dry_run else memory.refresh()
+            done = [
+                JoinedCopy(one.path, one.original, problem=one.problem) for one in bad_copies(memory.home)
+            ]
+            readable: list[tuple[ConflictCopy, Document]] = []
+            for copy in conflict_copies(memory.home):
+                try:
+                    readable.append((copy, read_copy(copy, memory.settings.inference)))
+                except NuggetsError as error:
+                    done.append(JoinedCopy(copy.path, copy.original, problem=error.what))
+            if not readable:
+                return Resolved(tuple(done))
+            joined = self._joined(readable)
+            odd = tuple(f"the nugget {name}: no file can have its name" for name in joined.left_out)
+            merged = [
+                JoinedCopy(copy.path, copy.original, left_out=(*left_over(document, copy.original), *odd))
+                for copy, document in readable
+            ]
+            if dry_run:
+                return Resolved((*done, *merged), joined.change_set, joined.conflicts)
+            applied = memory.apply(joined.change_set)
+            with partly_done(_JOINED, remedy=Remedy("resolve-go-on")):
+                try:
+                    keep_waiting(memory, joined.waiting, memory.author.signature)
+                except NuggetsError:
+                    # Then the copies alone know what they say otherwise.
+                    merged = [JoinedCopy(one.path, one.original, problem=_UNKEPT) for one in merged]
+                else:
+                    merged = [replace(one, kept=self._store.put_away(one.path, _PUT_AWAY)) for one in merged]
+            return Resolved((*done, *merged), applied, joined.conflicts)
 
-    def _resolve(self, snapshot: Snapshot, *, dry_run: bool) -> Resolved:
-        readable: list[tuple[ConflictCopy, Document]] = []
-        bad = bad_copies(self._store.home)
-        done = [JoinedCopy(copy.path, copy.original, problem=copy.problem) for copy in bad]
-        for copy in conflict_copies(self._store.home):
-            try:
-                readable.append((copy, read_copy(copy, self._memory.settings.inference)))
-            except NuggetsError as error:
-                done.append(JoinedCopy(copy.path, copy.original, problem=error.what))
-        if not readable:
-            return Resolved(tuple(done))
-        documents = [document for _, document in readable]
+    def _joined(self, readable: Sequence[tuple[ConflictCopy, Document]]) -> Joined:
+        memory = self._memory
+        id, at = memory.stamp()
         named = ", ".join(copy.path.name for copy, _ in readable)
-        id, at = self._memory.stamp()
-        joined = join(
-            documents,
-            snapshot,
+        gone = [
+            copy.path
+            for copy, document in readable
+            if not os.path.lexists(copy.original) or self._vanished(document)
+        ]
+        return join(
+            [document for _, document in readable],
+            memory.snapshot,
             self._versions,
             lambda present: Draft(
-                present, now=self._clock(), ids=self._ids, rules=self._memory.settings.inference
+                present, now=memory.clock(), ids=memory.ids, rules=memory.settings.inference
             ),
-            ChangeSet(id=id, at=at, author=self._author, reason=f"joined {named}", kind="import"),
-            [
-                copy.path
-                for copy, document in readable
-                if not os.path.lexists(copy.original) or self._vanished(document)
-            ],
+            ChangeSet(id=id, at=at, author=memory.author, reason=f"joined {named}", kind="import"),
+            gone,
         )
-        odd = tuple(f"the nugget {name}: no file can have its name" for name in joined.left_out)
-        left = {copy.path: (*left_over(document, copy.original), *odd) for copy, document in readable}
-        if dry_run:
-            done += [JoinedCopy(copy.path, copy.original, left_out=left[copy.path]) for copy, _ in readable]
-            return Resolved(tuple(done), joined.change_set, joined.conflicts)
-        applied = self._memory.apply(joined.change_set)
-        with partly_done(_JOINED, remedy=Remedy("resolve-go-on")):
-            try:
-                keep_waiting(self._memory, joined.waiting, self._author.signature)
-            except NuggetsError:
-                # Then the copies alone know what they say otherwise.
-                done += [JoinedCopy(copy.path, copy.original, problem=_UNKEPT) for copy, _ in readable]
-                return Resolved(tuple(done), applied, joined.conflicts)
-            for copy, _ in readable:
-                kept = self._store.put_away(copy.path, _PUT_AWAY)
-                done.append(JoinedCopy(copy.path, copy.original, kept, left_out=left[copy.path]))
-        return Resolved(tuple(done), applied, joined.conflicts)
 
     def _vanished(self, document: Document) -> bool:
         """Whether all that a copy holds was last seen to go at once from outside: its original was taken away, and
@@ -341,14 +325,9 @@ class Maintenance:
 
 
 def _no_backup(what: str, when: str) -> NotFoundError:
-    return NotFoundError(what, field="backup", remedy=Remedy("restore"), where=when, kept=_KEPT)
-
-
-def _is_misdated(backup: Backup, times: Iterable[str]) -> bool:
-    """Whether a backup was made right before a change, by the same wrong clock. times: that such changes bear."""
-    made = parse_iso(backup.at)
-    changes = (moment for time in times if (moment := parse_iso(time)) is not None)
-    return made is not None and any(abs(moment - made) <= _AT_ONCE for moment in changes)
+    return NotFoundError(
+        what, field="backup", remedy=Remedy("restore"), where=when, kept="nothing was written"
+    )
 
 
 def _with_repair(finding: Finding, repairable: frozenset[str]) -> Finding:
