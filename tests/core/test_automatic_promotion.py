@@ -86,19 +86,6 @@ def test_an_answer_is_an_entry_of_the_log_and_undo_asks_again(home: Path, goal: 
     assert pending_promotion(memory) is not None
 
 
-def test_never_holds_where_the_pass_promoted_by_an_older_setting(home: Path, goal: Path) -> None:
-    with (home / "settings.toml").open("a", encoding="utf-8") as file:
-        file.write("[schedule]\npromotes = true\n")
-    answer_promotion(Memory.open(home), "never", str(goal))
-    assert passed(home).promotions == ()
-    assert not goal.exists()
-
-
-def test_nothing_is_asked_where_nothing_is_to_be_promoted(home: Path, goal: Path) -> None:
-    Memory.open(home).promotion.promote(memory_dir=goal.parent)
-    assert passed(home).asks is None
-
-
 @pytest.mark.parametrize("answer", ["project", "always"])
 def test_no_pass_writes_again_what_was_undone_until_a_person_promotes(
     home: Path, goal: Path, answer: str

@@ -155,18 +155,6 @@ def test_a_promotion_that_fails_leaves_the_reflection(
     assert not passed(home, MORNING + timedelta(hours=1)).ran
 
 
-def test_a_reflection_that_met_a_conflict_is_not_tried_all_day(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def meet(self: Memory, **_: object) -> None:
-        raise ConflictError("changed in two ways")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Memory, "reflect", meet)
-        assert passed(home).ran
-    assert not passed(home, MORNING + timedelta(hours=1)).ran
-
-
 def test_whatever_ends_it_in_the_middle_lets_the_next_one_run(
     home: Path, goal: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -187,15 +175,6 @@ def test_whatever_ends_it_in_the_middle_lets_the_next_one_run(
     assert passed(home, MORNING + DAY).ran
 
 
-@pytest.mark.parametrize(("line", "expected"), [("", False), ("[schedule]\npromotes = true\n", True)])
-def test_the_setting_says_whether_it_promotes(home: Path, goal: Path, line: str, expected: bool) -> None:
-    with (home / "settings.toml").open("a", encoding="utf-8") as file:
-        file.write(line)
-    assert bool(passed(home).promotions) is expected
-    assert goal.exists() is expected
-    assert ("promoted" in runs(home)[0].counts) is expected
-
-
 def test_every_file_that_was_promoted_to_before_is_kept_up_and_no_other(
     home: Path, goal: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -214,13 +193,6 @@ def test_every_file_that_was_promoted_to_before_is_kept_up_and_no_other(
     assert not list(here.iterdir())
 
 
-def test_where_nothing_was_promoted_to_it_is_said_that_nothing_is(home: Path) -> None:
-    done = passed(home, promote=True)
-    assert done.ran
-    assert done.promotions == ()
-    assert "no MEMORY.md to promote to" in done.problems[0].message
-
-
 def test_a_memory_that_cannot_be_read_is_no_pass(home: Path) -> None:
     Memory.open(home).close()
     whole = (home / "graph" / "graph.json").read_bytes()
@@ -230,15 +202,6 @@ def test_a_memory_that_cannot_be_read_is_no_pass(home: Path) -> None:
         memory.daily_pass(if_due=False)
     memory.close()
     assert runs(home) == ()
-
-
-def test_a_broken_log_is_begun_anew_and_the_pass_runs(home: Path) -> None:
-    Memory.open(home).close()
-    for path in home.glob("nuggets.db*"):
-        path.unlink()
-    (home / "nuggets.db").write_bytes(b"no database" * 100)
-    assert passed(home).ran
-    assert len(runs(home)) == 1
 
 
 def test_what_a_person_looked_through_is_the_pass_of_today(home: Path) -> None:
@@ -316,10 +279,3 @@ def test_where_a_setting_of_its_own_is_wrong_the_pass_waits(home: Path, text: st
     assert not runs(home)
     assert daily_state(home, MORNING, UTC).unsure
     assert memory.reflect(dry_run=True) is not None
-
-
-def test_a_wrong_setting_of_something_else_keeps_no_pass_from_running(home: Path) -> None:
-    with (home / "settings.toml").open("a", encoding="utf-8") as file:
-        file.write("[search]\ntext_weight = -5\n")
-    assert not daily_state(home, MORNING, UTC).unsure
-    assert passed(home, MORNING).ran

@@ -9,7 +9,6 @@ from kits.beside import ONE, THREE, TWO, make_home
 from kits.memory_files import (
     fact_object,
     facts_of,
-    note_object,
     notes_of,
     tree,
     write_graph,
@@ -23,7 +22,6 @@ from core.graph.edits import create_note, delete_note, edit_note, link_notes
 from core.graph.merging import merge_notes
 from core.model.change import Author, ChangeSet
 from core.model.draft import Draft
-from core.storage.journal import journal
 
 AGENT = Author("agent", "claude")
 LATER = "2026-06-01T00:00:00.000Z"
@@ -115,38 +113,6 @@ def test_a_new_change_ends_what_redo_would_do_but_not_redo_by_name(home: Path) -
     assert _content(home) == "Other."
     memory.history.undo()
     assert _content(home) == "Content of note 1."
-
-
-def test_what_others_do_meanwhile_does_not_end_redo(home: Path) -> None:
-    memory, agent = Memory.open(home), Memory.open(home, author=AGENT)
-    _write(memory, "Ours.")
-    memory.history.undo()
-    _write(agent, "Theirs.", TWO)
-    write_graph(home, [*notes_of(home).values(), note_object(9)])
-    memory.refresh()
-    memory.recall("user:a", session="s")
-    memory.history.redo()
-    assert _content(home) == "Ours."
-
-
-@pytest.mark.slow
-def test_each_change_is_taken_back_and_done_again_however_many_there_are(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(journal, "_MINE_AT_ONCE", 2)
-    memory = Memory.open(home)
-    texts = [_content(home)]
-    for number in range(9):
-        _write(memory, f"text {number}")
-        texts.append(_content(home))
-    for text in reversed(texts[:-1]):
-        memory.history.undo()
-        assert _content(home) == text
-    with pytest.raises(NotFoundError):
-        memory.history.undo()
-    for text in texts[1:]:
-        memory.history.redo()
-        assert _content(home) == text
 
 
 def test_undo_of_an_undo_is_a_redo_and_back_again(home: Path) -> None:
@@ -270,21 +236,6 @@ def test_one_part_of_a_change_is_taken_back_and_done_again_alone(home: Path) -> 
     ]
 
 
-def test_a_change_of_which_every_part_was_taken_back_is_passed_over_by_undo(home: Path) -> None:
-    memory = Memory.open(home)
-    _write(memory, "First.", THREE)
-
-    def edit(draft: Draft) -> None:
-        edit_note(draft, ONE, content="One.")
-        edit_note(draft, TWO, content="Two.")
-
-    done = memory.change("two things", edit)[1]
-    memory.history.undo(done.id, 1)
-    memory.history.undo(done.id, 2)
-    memory.history.undo()
-    assert _texts(home)[THREE] == "Content of note 3."
-
-
 def test_a_fact_goes_with_its_note_and_a_link_with_both_its_ends(home: Path) -> None:
     memory = Memory.open(home)
 
@@ -345,15 +296,6 @@ def test_what_stands_in_the_way_of_taking_back_is_named(home: Path) -> None:
     memory.history.undo(newer.id)
     memory.history.undo(older.id)
     assert _content(home) == "Content of note 1."
-
-
-def test_a_run_of_reflection_that_stands_in_the_way_is_named_once(home: Path) -> None:
-    memory = Memory.open(home)
-    older = _write(memory, "milk\nmilk\nbread")
-    assert memory.reflect().counts["rewritten"]
-    with pytest.raises(ConflictError) as caught:
-        memory.history.undo(older.id)
-    assert "(reflection: tidied 1" in caught.value.message
 
 
 def test_what_was_taken_back_itself_stands_in_nobodys_way(home: Path) -> None:

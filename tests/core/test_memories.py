@@ -9,7 +9,6 @@ import pytest
 
 from core.facts.edits import remember
 from core.memories import (
-    MOST_PAGES,
     PAGE_LIMIT,
     found_memories,
     memory_elsewhere,
@@ -91,11 +90,6 @@ def test_the_folder_of_the_newest_original_is_found_and_offered_where_the_usual_
     assert memory_elsewhere(usual, tmp_path) is None
 
 
-def test_nothing_is_found_where_nothing_is(tmp_path: Path) -> None:
-    assert found_memories(tmp_path / "missing", {}) == ()
-    assert pages(tmp_path / "missing") == ()
-
-
 def test_the_pages_of_a_folder_begin_with_memory_md_and_leave_other_files_out(tmp_path: Path) -> None:
     folder = claude(tmp_path)
     for name in ("b.md", "MEMORY.md", "A.markdown", "note.txt", "picture.png", "sub/deep.md"):
@@ -141,13 +135,6 @@ def test_what_cannot_be_read_says_why(tmp_path: Path) -> None:
     assert "No such file" in read_page(str(tmp_path / "missing.md")).problem
     assert read_page(str(tmp_path / "nul\x00.md")).problem
     assert read_page(str(tmp_path)).problem
-
-
-def test_a_folder_of_very_many_pages_is_listed_up_to_a_bound(tmp_path: Path) -> None:
-    folder = claude(tmp_path)
-    for number in range(MOST_PAGES + 5):
-        (folder / f"{number}.md").touch()
-    assert len(pages(folder)) == MOST_PAGES
 
 
 def test_looking_and_reading_change_nothing(tmp_path: Path) -> None:

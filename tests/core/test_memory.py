@@ -23,7 +23,7 @@ from kits.memory_files import (
 
 from core import Memory
 from core.errors import BrokenFileError, InvalidInputError, NotFoundError
-from core.facts.edits import forget, remember
+from core.facts.edits import remember
 from core.folder import default_home
 from core.graph.edits import create_note, edit_note, hide_note
 from core.model.change import Author, ChangeSet, NoteChange
@@ -85,17 +85,6 @@ def test_what_another_program_did_is_recorded_as_its_own(home: Path) -> None:
         ("a", False, False), ("b", False, True), ("c", True, False),
     }  # fmt: skip
     assert entry.reason
-
-
-def test_outside_changes_come_before_our_own_that_met_them(home: Path) -> None:
-    memory = Memory.open(home)
-    draft = memory.draft()
-    edit_note(draft, FIRST, content="Ours.")
-    _their_edit(home)
-    memory.apply(draft.change_set("edit"))
-    assert [entry.change_set.kind for entry in memory.history.log()] == ["edit", "outside"]
-    assert not memory.refresh()
-    assert len(memory.history.log(limit=None)) == 2
 
 
 def test_our_own_writes_are_not_taken_for_those_of_another_program(home: Path) -> None:
@@ -186,14 +175,6 @@ def test_eight_threads_that_change_different_notes_lose_nothing(tmp_path: Path) 
     assert len(memory.history.log(limit=None)) == 160
 
 
-def test_two_memories_of_one_folder_in_one_process_get_along(home: Path) -> None:
-    one, two = Memory.open(home), Memory.open(home)
-    one.change("edit", lambda draft: edit_note(draft, FIRST, content="One."))
-    two.change("edit", lambda draft: edit_note(draft, SECOND, content="Two."))
-    assert one.refresh()
-    assert one.snapshot.notes == two.snapshot.notes
-
-
 def test_the_folder_is_the_one_named_else_that_of_the_environment_else_in_the_home(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -229,31 +210,6 @@ def test_settings_that_cannot_be_used_are_told_once_and_the_memory_opens(home: P
     assert "\n" not in told
     memory.refresh()
     assert memory.take_notices() == ()
-
-
-@pytest.fixture
-def one_of_each(home: Path) -> Memory:
-    memory = Memory.open(home)
-    memory.change("add", lambda draft: create_note(draft, "memory", "Title", "Text."))
-    return memory
-
-
-def test_a_preview_is_the_change_set_before_it_is_applied(one_of_each: Memory) -> None:
-    before = tree(one_of_each.home)
-    draft = one_of_each.draft()
-    forget(draft, "memory", "a")
-    preview = draft.change_set("forget", id="preview")
-    assert (preview.size, len(preview.facts), len(preview.notes)) == (1, 1, 1)
-    assert tree(one_of_each.home) == before
-    done = one_of_each.apply(preview)
-    assert (done.id, done.facts) == ("preview", preview.facts)
-
-
-@pytest.mark.parametrize("query", ["s", "0", "%s{}", "C#", "é", "?", "   ", "", "\ud800"])
-def test_a_lone_letter_or_sign_recalls_nothing_from_the_notes_either(store: Path, query: str) -> None:
-    memory = Memory.open(store)
-    memory.change("a note", lambda draft: create_note(draft, "memory", "s 0 C é", "it is 20 °C; s; 0; é"))
-    assert not memory.recall(query, record=False).found
 
 
 def test_half_a_character_is_stored_as_a_replacement_wherever_it_stands(home: Path) -> None:

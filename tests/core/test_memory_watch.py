@@ -14,12 +14,10 @@ from typing import Any
 import pytest
 from kits.memory_files import (
     GRAPH,
-    fact_object,
     graph_of,
     note_object,
     replace_bytes,
     write_graph,
-    write_nugget,
 )
 
 from core import Memory
@@ -82,16 +80,6 @@ async def test_another_programs_write_is_told_of(home: Path) -> None:
             assert told.note(FIRST).content == content
             assert memory.snapshot is told
     assert [entry.change_set.kind for entry in memory.history.log()] == ["outside", "outside"]
-
-
-@pytest.mark.slow
-async def test_a_new_fact_file_is_told_of(home: Path) -> None:
-    memory = Memory.open(home)
-    async with _listening(memory) as queue:
-        write_nugget(home, "fresh", [fact_object("a")])
-        told = await _told(queue)
-        assert isinstance(told, Snapshot)
-        assert told.nugget("fresh").find("a")
 
 
 @pytest.mark.slow

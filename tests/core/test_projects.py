@@ -235,20 +235,3 @@ def test_a_search_lists_ones_own_first_and_marks_the_rest(tmp_path: Path) -> Non
     assert not any(hit.sure for hit in result.hits if hit.project)
     memory.use_project(Project("billing", "/billing"))
     assert memory.search_result("test command").judgement == "not sure"
-
-
-def test_a_question_that_names_a_project_means_all_of_its_nuggets(tmp_path: Path) -> None:
-    memory = of_three(tmp_path)
-    scanner = Project("scanner", "/scanner")
-    register(str(tmp_path), scanner, "rotas", ())
-    memory.change(
-        "x", lambda draft: remember(draft, "rotas", "on call", "ada", meta=MetaInput(scope="project"))
-    )
-    memory.use_project(Project("website", "/website"))
-    for question, answer in (
-        ("scanner test command", "cargo nextest run"),
-        ("who is on call in scanner", "ada"),
-    ):
-        found = memory.recall(question, record=False)
-        assert (found.answer, found.project) == (answer, "scanner")
-    assert all(hit.sure for hit in memory.search("project:scanner"))

@@ -119,19 +119,6 @@ def test_a_second_promotion_writes_nothing_not_even_into_the_log(memory: Memory,
     assert {path.name: path.read_bytes() for path in memory.home.rglob("*") if path.is_file()} == before
 
 
-def test_a_memory_that_makes_no_sense_is_passed_over(memory: Memory, tmp_path: Path) -> None:
-    import sqlite3
-
-    memory.promotion.promote(memory_dir=tmp_path)
-    memory.close()
-    with sqlite3.connect(memory.home / "nuggets.db") as database:
-        database.execute("UPDATE meta SET value = '[1' WHERE name LIKE 'promotion %'")
-    database.close()
-    anew = Memory.open(memory.home)
-    assert anew.promotion.targets(tmp_path) == ()
-    assert anew.promotion.promote(memory_dir=tmp_path).change_set.empty
-
-
 def test_a_page_that_is_saved_while_it_is_thought_about_is_read_again(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -169,13 +156,6 @@ def test_the_present_projects_file_comes_first_then_those_written_to_before(
     memory.promotion.promote(cwd=here)
     assert memory.promotion.targets(here)[0].cwd == str(here)
     assert memory.promotion.targets(tmp_path)[0].cwd == str(here)
-
-
-def test_a_target_whose_folder_is_gone_is_told_apart(memory: Memory, tmp_path: Path) -> None:
-    memory.promotion.promote(memory_dir=tmp_path / "a")
-    (tmp_path / "a" / "MEMORY.md").unlink()
-    (tmp_path / "a").rmdir()
-    assert [target.there for target in memory.promotion.targets(tmp_path)] == [False]
 
 
 def test_texts_and_paths_of_any_kind_are_remembered(memory: Memory, tmp_path: Path) -> None:

@@ -18,9 +18,8 @@ from kits.steps import SEQUENCES, Step, assert_facts_and_notes_are_one, make_fol
 from core import Memory
 from core.errors import BrokenFileError, ConflictError, InvalidInputError, NotFoundError
 from core.facts.edits import forget, remember
-from core.graph.edits import delete_note, edit_note, hide_note, link_notes
+from core.graph.edits import delete_note, edit_note, link_notes
 from core.model.change import PERSON, ChangeSet
-from core.model.compare import at_moment
 from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.note import Note, replace
 from core.model.snapshot import Problem, ProblemKind, Snapshot
@@ -128,42 +127,6 @@ def test_one_note_comes_back_as_it_was_and_everything_else_stays_sound(
         memory.history.undo(applied)
         assert memory.snapshot.notes == newest.notes
         assert _facts(memory.snapshot) == _facts(newest)
-
-
-@pytest.mark.slow
-@FEW
-@given(steps=SEQUENCES, data=st.data())
-def test_unwinding_the_log_gives_every_state_that_ever_was(steps: list[Step], data: st.DataObject) -> None:
-    with tempfile.TemporaryDirectory() as name:
-        memory = make_folder(Path(name))
-        done = _take(memory, steps)
-        for change_set, _ in data.draw(st.permutations(done))[:2]:
-            before = memory.snapshot
-            try:
-                done.append((memory.history.undo(change_set), before))
-            except ConflictError:
-                continue
-        newest = memory.snapshot
-        log = [change_set for change_set, _ in reversed(done)]
-        for number, (_, before) in enumerate(reversed(done), 1):
-            found = at_moment(newest, log[:number])
-            assert found.notes == before.notes
-            assert [(n.name, n.facts) for n in found.nuggets] == [(n.name, n.facts) for n in before.nuggets]
-
-
-@pytest.mark.slow
-@FEW
-@given(steps=SEQUENCES)
-def test_a_log_that_does_not_fit_is_unwound_as_far_as_it_does(steps: list[Step]) -> None:
-    with tempfile.TemporaryDirectory() as name:
-        memory = make_folder(Path(name))
-        start = memory.snapshot
-        log = [change_set for change_set, _ in _take(memory, steps)]
-        for current in (start, Snapshot(), memory.snapshot):
-            for entries in (log, log[::-1], log + log):
-                found = at_moment(current, entries)
-                assert len(found.notes) == len(found.by_id)
-                _back(current, found)
 
 
 # All of it
@@ -274,11 +237,6 @@ def test_links_to_what_is_no_longer_there_do_not_come_back() -> None:
     assert stays.notes[0].after == note
 
 
-def test_what_is_the_same_in_both_gives_nothing() -> None:
-    snapshot = _memory(make_note(1), make_fact_note(2, "a", "1"), facts={"a": "1"})
-    assert _back(snapshot, Snapshot(notes=snapshot.notes, nuggets=snapshot.nuggets)).empty
-
-
 # One note
 
 
@@ -309,23 +267,6 @@ def test_a_deleted_fact_note_comes_back_with_its_fact_and_its_links(memory: Memo
     assert memory.snapshot.note(A).content == "newer"
     assert _keys(memory) == ["a", "b", "c", "d"]
     assert [note.id for note in memory.snapshot.notes] == [note.id for note in wanted.notes]
-
-
-def test_a_renamed_fact_gets_its_old_key_back_in_its_place(memory: Memory) -> None:
-    wanted = memory.snapshot
-    _edited(memory, lambda draft: edit_note(draft, B, title="z"))
-    memory.apply(_back(memory.snapshot, wanted, B))
-    assert _keys(memory) == ["a", "b", "c", "d"]
-    assert memory.snapshot.note(B) == wanted.note(B)
-
-
-def test_a_hidden_fact_comes_back_and_goes_again(memory: Memory) -> None:
-    shown = memory.snapshot
-    hidden = _edited(memory, lambda draft: hide_note(draft, B))
-    memory.apply(_back(memory.snapshot, shown, B))
-    assert (_keys(memory), memory.snapshot.note(B)) == (["a", "b", "c", "d"], shown.note(B))
-    memory.apply(_back(memory.snapshot, hidden, B))
-    assert (_keys(memory), memory.snapshot.note(B)) == (["a", "c", "d"], hidden.note(B))
 
 
 def test_a_key_that_was_stored_anew_is_not_overwritten(memory: Memory) -> None:
@@ -364,10 +305,6 @@ def test_a_note_that_was_not_there_or_cannot_be_read_is_named() -> None:
     evil = replace(mirror, nugget_name="../evil")
     with pytest.raises(InvalidInputError):
         _back(Snapshot(), _memory(evil, nuggets=(_nugget({"a": "1"}, name="../evil"),)), evil.id)
-
-
-def test_a_note_that_is_as_it_was_gives_nothing(memory: Memory) -> None:
-    assert _back(memory.snapshot, memory.snapshot, B).empty
 
 
 # Recalls

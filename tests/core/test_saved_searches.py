@@ -112,27 +112,3 @@ def test_a_broken_file_is_named_and_neither_reading_nor_saving_touches_it(
     path.write_text('[searches.b]\nquery = "y"\n')
     memory.searches.save(SavedSearch("a", "x"))
     assert [search.name for search in memory.searches.all] == ["b", "a"]
-
-
-@pytest.mark.slow
-def test_building_an_index_tells_how_far_it_is_and_can_be_given_up(tmp_path: Path) -> None:
-    memory = Memory.open(tmp_path / "more")
-
-    def fill(draft: object) -> None:
-        for number in range(600):
-            create_note(draft, "", f"Note {number}", "words")  # type: ignore[arg-type]
-
-    memory.change("filled", fill)
-    told: list[tuple[int, int]] = []
-
-    def give_up(done: int, total: int) -> None:
-        if done:
-            raise TimeoutError
-
-    with pytest.raises(TimeoutError):
-        memory.index(give_up)
-    memory.index(lambda done, total: told.append((done, total)))
-    assert told[0] == (0, 600)
-    assert [done for done, _ in told] == sorted({done for done, _ in told})
-    assert {total for _, total in told} == {600}
-    assert len(memory.search("words", 1000)) == 600

@@ -57,12 +57,6 @@ def test_it_is_due_from_the_set_time_on_and_done_once_it_ran() -> None:
     assert next_due(at("2026-11-22T09:01"), ran("2026-11-22T09:00"), settings()) == at("2026-11-23T09:00")
 
 
-def test_a_memory_without_a_run_is_due_when_a_set_time_has_passed() -> None:
-    assert due(at("2026-11-22T15:00"), None, settings())
-    assert due(at("2026-11-22T08:00"), None, settings())
-    assert not due(at("2026-11-22T07:59"), None, settings())
-
-
 @pytest.mark.parametrize(
     ("now", "expected"),
     [
@@ -86,12 +80,6 @@ def test_a_pass_late_in_the_evening_that_was_missed_is_caught_up_in_the_morning(
     assert next_due(at("2026-11-23T00:05"), ran("2026-11-21T23:30"), night) == at("2026-11-23T08:00")
     # It shares the day's pass, and the day after is as set again.
     assert next_due(at("2026-11-23T08:01"), ran("2026-11-23T08:00"), night) == at("2026-11-24T23:30")
-
-
-def test_a_day_missed_whole_is_caught_up_and_the_set_time_stays() -> None:
-    assert due(at("2026-11-22T08:10"), ran("2026-11-20T09:00"), settings())
-    assert not due(at("2026-11-22T09:00"), ran("2026-11-22T08:10"), settings())
-    assert next_due(at("2026-11-22T09:00"), ran("2026-11-22T08:10"), settings()) == at("2026-11-23T09:00")
 
 
 def test_waking_hours_may_go_over_midnight_and_may_be_none() -> None:

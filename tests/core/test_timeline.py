@@ -130,19 +130,6 @@ def test_what_waits_as_a_conflict_never_was_and_is_passed_over(memory: Memory) -
     assert texts == ["Theirs.", note.content]
 
 
-def test_what_was_masked_is_masked_at_every_time(memory: Memory) -> None:
-    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-    _, added = memory.change(
-        "added", partial(create_note, nugget="project", title="CI", content=f"token {secret} works")
-    )
-    note_id = added.notes[0].id
-    memory.change("edited", partial(edit_note, id=note_id, content=f"now {secret} and more"))
-    memory.secrets.mask(memory.secrets.preview())
-    timeline = memory.history.timeline()
-    for position in range(len(timeline) + 1):
-        assert all(secret not in note.content for note in timeline.at(position).notes)
-
-
 def test_an_entry_that_cannot_be_read_is_passed_over_and_counted(memory: Memory) -> None:
     memory.change("added", partial(create_note, nugget="project", title="Later", content="x"))
     journal = memory.store.journal

@@ -85,18 +85,6 @@ def test_after_a_restart_and_on_the_command_line_the_persons_last_change_is_mean
     assert titles(tmp_path) == ["a", "b", "of an agent"]
 
 
-def test_a_change_that_another_window_took_back_is_not_taken_back_again(
-    two: tuple[Memory, Memory], tmp_path: Path
-) -> None:
-    one, other = two
-    make(one, "first")
-    make(one, "second")
-    other.refresh()
-    other.history.undo(one.history.log()[0].id)
-    one.history.undo()
-    assert titles(tmp_path) == []
-
-
 def test_memories_of_one_window_share_what_they_take_back(tmp_path: Path) -> None:
     window = Window()
     one, other = Memory.open(tmp_path, window=window), Memory.open(tmp_path, window=window)

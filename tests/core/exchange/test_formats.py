@@ -12,7 +12,6 @@ from core import Memory
 from core.exchange import front_matter
 from core.exchange.detect import format_of, parse
 from core.exchange.records import Parsed, Record
-from core.facts.edits import remember
 from core.storage.exchange.sources import read_source
 
 SAMPLES = Path(__file__).parents[2] / "golden" / "exchange"
@@ -114,22 +113,6 @@ def test_aliases_of_a_page_are_in_the_vault_again(tmp_path: Path) -> None:
     memory.exchange.export("markdown", tmp_path / "out")
     (page,) = (tmp_path / "out").rglob("hub*.md")
     assert front_matter.read(page.read_text())[0]["aliases"] == ["hub", "The Hub", "Nabe"]
-
-
-def test_a_name_in_either_form_of_its_accents_is_one_name(tmp_path: Path) -> None:
-    vault = tmp_path / "vault"
-    vault.mkdir()
-    apart, joined = "Cafe\u0301 u\u0308ber", "Caf\u00e9 \u00fcber"
-    (vault / f"{apart}.md").write_text("Opens at nine.\n")
-    (vault / "asks.md").write_text(f"Ask at [[{joined}]].\n")
-    memory = Memory.open(tmp_path / "home")
-    assert memory.exchange.bring(memory.exchange.read(vault)).left_out == ()
-    assert memory.snapshot.resolve(joined).title == apart
-    (vault / f"{apart}.md").rename(vault / f"{joined}.md")
-    assert not memory.exchange.bring(memory.exchange.read(vault)).of("new")
-    for key, value in ((apart, "8"), (joined, "9")):
-        memory.change("fact", lambda draft, key=key, value=value: remember(draft, "hours", key, value))
-    assert [(fact.key, fact.value) for fact in memory.snapshot.by_name["hours"].facts] == [(apart, "9")]
 
 
 def test_two_machines_that_number_their_observations_alike_both_come_in(tmp_path: Path) -> None:

@@ -134,13 +134,6 @@ def test_more_notes_than_a_memory_holds_are_refused(
     assert refused(memory, tmp_path / "AGENTS.md").code is ErrorCode.TOO_LONG
 
 
-@pytest.mark.slow
-def test_a_million_lines_are_read_line_by_line(memory: Memory, tmp_path: Path) -> None:
-    (tmp_path / "AGENTS.md").write_text("\n" * 1_000_000 + "- the one rule\n")
-    result = memory.exchange.bring(memory.exchange.read(tmp_path / "AGENTS.md"), dry_run=True)
-    assert [item.where for item in result.items] == ["AGENTS.md: line 1,000,001"]
-
-
 def test_names_that_lead_elsewhere_make_no_file(memory: Memory, tmp_path: Path) -> None:
     (tmp_path / "vault").mkdir()
     for number, name in enumerate(("../../evil", "CON", "fine")):
@@ -250,21 +243,6 @@ def test_an_export_replaces_nothing_that_is_not_its_own(memory: Memory, tmp_path
         memory.exchange.export("json", memory.home / "inside.json")
     with pytest.raises(InvalidInputError):
         memory.exchange.export("markdown", memory.home / "vault")
-
-
-def test_a_vault_keeps_what_others_wrote_into_it(memory: Memory, tmp_path: Path) -> None:
-    vault = tmp_path / "vault"
-    memory.exchange.export("markdown", vault)
-    (vault / "Mine.md").write_text("my own page")
-    pages = sorted((vault / "memory").glob("*.md"))
-    pages[0].write_text("edited")
-    with pytest.raises(ConflictError) as error:
-        memory.exchange.export("markdown", vault)
-    assert pages[0].name in error.value.message
-    assert pages[0].read_text() == "edited"
-    memory.exchange.export("markdown", vault, force=True)
-    assert pages[0].read_text() != "edited"
-    assert (vault / "Mine.md").read_text() == "my own page"
 
 
 def test_pages_of_notes_that_are_gone_leave_a_vault_unless_they_were_edited(

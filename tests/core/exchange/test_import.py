@@ -102,19 +102,6 @@ def test_an_id_with_another_text_is_a_conflict_that_stays_as_it_is(memory: Memor
     assert result.change_set.empty
 
 
-def test_a_page_that_was_edited_is_a_conflict_and_a_new_one_comes(memory: Memory, tmp_path: Path) -> None:
-    memory.exchange.export("markdown", tmp_path / "vault")
-    page = next(
-        path for path in (tmp_path / "vault").rglob("*.md") if 'id: "note-memory-00000001' in path.read_text()
-    )
-    page.write_text(page.read_text().replace("Content of note", "Edited text of note"))
-    (page.parent / "Fresh.md").write_text(f"See [[{page.stem}]].")
-    result = bring(memory, tmp_path / "vault")
-    assert [item.note_id for item in result.of("conflict")] == ["note-memory-00000001"]
-    assert [item.title for item in result.of("new")] == ["Fresh"]
-    assert "Edited" not in memory.snapshot.note("note-memory-00000001").content
-
-
 def test_a_key_with_another_value_is_a_conflict_that_stays_as_it_is(memory: Memory, tmp_path: Path) -> None:
     facts = [fact_object("a", "another"), fact_object("A", "a"), fact_object("new", "one")]
     result = bring(memory, write_nugget(tmp_path / "other", "memory", facts))
@@ -259,16 +246,6 @@ def test_an_import_that_was_stopped_behind_the_history_can_be_done_again(
     bring(other, tmp_path / "whole.json")
     assert other.snapshot.notes == memory.snapshot.notes
     assert len(other.history.log(limit=None)) == len({entry.id for entry in other.history.log(limit=None)})
-
-
-def test_undoing_what_was_imported_goes_on_to_what_was_done_before_it(memory: Memory, tmp_path: Path) -> None:
-    memory.change("mine", lambda draft: create_note(draft, "app", "One", "More"))
-    memory.exchange.export("json", tmp_path / "whole.json")
-    other = Memory.open(tmp_path / "other")
-    bring(other, tmp_path / "whole.json")
-    made = next(entry for entry in other.history.log(limit=None) if entry.change_set.reason == "mine")
-    other.history.undo(made.id)
-    assert "One" not in {note.title for note in other.snapshot.notes}
 
 
 def test_a_note_graph_alone_and_one_fact_file_alone_can_be_imported(memory: Memory, tmp_path: Path) -> None:

@@ -96,18 +96,6 @@ def test_every_earlier_state_can_be_looked_at_in_the_other_folder(
             assert [n.facts for n in other.nuggets if n.facts] == [n.facts for n in one.nuggets if n.facts]
 
 
-@pytest.mark.slow
-@settings(max_examples=examples(6))
-@given(LIVES)
-def test_undoing_an_import_gives_the_empty_memory_again(life: list[tuple[str, int, int, str]]) -> None:
-    with _lived(life) as (memory, place):
-        other = carried(memory, place)
-        other.history.undo()
-        assert other.snapshot.notes == () == other.snapshot.nuggets
-        other.history.redo()
-        assert other.snapshot.notes == memory.snapshot.notes
-
-
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**40), 2**40) | TEXT,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
@@ -229,10 +217,6 @@ def test_markdown_keeps_every_text_letter_for_letter(title: str, content: str, t
         assert {n.title for n in other.snapshot.notes} == {title}
 
 
-def test_a_vault_of_an_empty_memory_is_an_empty_memory(tmp_path: Path) -> None:
-    assert through_markdown(Memory.open(tmp_path / "first"), tmp_path).snapshot.notes == ()
-
-
 def test_a_vault_has_safe_names_that_stay(tmp_path: Path) -> None:
     titles = [
         "../../evil",
@@ -302,12 +286,3 @@ def test_an_import_brings_no_setting_that_names_a_server_or_loosens_a_guard(
     kept = (other.home / "settings.toml").read_text()
     assert Memory.open(other.home).settings.search.text_weight == 0.5
     assert not [line for line in text.splitlines() if "=" in line and line in kept]
-
-
-def test_settings_that_cannot_be_read_are_not_imported(tmp_path: Path) -> None:
-    memory = make_folder(tmp_path / "first")
-    (memory.home / "settings.toml").write_text("[team\n")
-    other = Memory.open(tmp_path / "second")
-    done = other.exchange.bring(other.exchange.read(Memory.open(memory.home).exchange.export("json").data))
-    assert "settings.toml" in {one.where for one in done.left_out}
-    assert not (other.home / "settings.toml").exists()

@@ -234,20 +234,6 @@ def test_links_are_read_as_people_write_them(field: str, link: tuple[str, str]) 
     assert link in [(one.name, one.reason) for one in links]
 
 
-def test_a_page_as_the_program_writes_it() -> None:
-    made = note(
-        title="How we deploy", content="Run `make deploy`.\n\nAsk first.", tags=("staging", "deploy"),
-        type="preference", source="agent_reflection", confidence=0.75, source_key="deploy",
-    )  # fmt: skip
-    links = [Reference("vpn-setup", "staging is behind it"), Reference("billing", "linked")]
-    assert dialect.with_links("a.md", dialect.new("a.md", made), links, ()) == (
-        "---\nkey: deploy\ntype: preference\nsource: agent_reflection\nlinks:\n  - billing\n"
-        "  - vpn-setup: staging is behind it\ntags:\n  - deploy\n  - staging\n---\n\n"
-        "# How we deploy\n\nRun `make deploy`.\n\nAsk first.\n"
-    )
-    assert dialect.new("a.md", note(title="T", content="Text")) == "# T\n\nText\n"
-
-
 def _git(folder: Path, *arguments: str) -> int:
     named = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]
     return subprocess.run(

@@ -16,7 +16,7 @@ from kits.counted_steps import steps_of
 from kits.drafts import NOW, draft_over, facts_in, found, make_draft, make_fact_note, make_link, make_note
 from kits.laws import examples
 
-from core.errors import ConflictError, InvalidInputError, NotFoundError
+from core.errors import ConflictError, NotFoundError
 from core.facts.edits import remember
 from core.graph.edits import (
     create_note,
@@ -31,7 +31,6 @@ from core.graph.edits import (
 from core.memory import Memory
 from core.model.draft import Draft
 from core.model.note import replace
-from core.storage.merge.rebase import rebase
 
 TARGET = "note-memory-00000000"
 EDITS: dict[str, Callable[[Draft, str], object]] = {
@@ -178,22 +177,6 @@ def test_what_was_inferred_from_a_scope_follows_it_and_what_was_chosen_stays(
     assert (moved.title, moved.content, moved.id) == (note.title, note.content, note.id)
 
 
-def test_a_scope_that_nobody_knows_is_refused() -> None:
-    note = make_note(1)
-    draft = make_draft(note)
-    with pytest.raises(InvalidInputError):
-        move_to_scope(draft, note.id, scope="galaxy")
-    assert draft.change_set("x").empty
-
-
-def test_the_note_that_all_are_linked_to_is_not_linked_to_itself() -> None:
-    notes = [make_note(n) for n in range(3)]
-    draft = make_draft(*notes)
-    edited = edit_each(draft, [note.id for note in notes], EDITS["link"])
-    assert edited.changed == (notes[1].id, notes[2].id)
-    assert {link.to for link in found(draft, notes[0]).links} == {notes[1].id, notes[2].id}
-
-
 def _twice_as_many(work: Callable[[int], Callable[[], object]]) -> float:
     """How many times the steps of a few take twice as many."""
     few, many = (steps_of(work(count)) for count in (60, 120))
@@ -223,23 +206,3 @@ def test_twice_as_many_facts_of_one_nugget_are_hidden_and_brought_back_in_twice_
         return lambda: edit_each(draft, _from_the_middle(draft), edit)
 
     assert _twice_as_many(work) < 2.4
-
-
-@pytest.mark.parametrize(("edit", "hidden"), [(hide_note, False), (unhide_note, True)])
-def test_twice_as_many_such_changes_are_brought_onto_the_newest_files_in_twice_the_steps(
-    edit: Callable[[Draft, str], object], hidden: bool
-) -> None:
-    def work(count: int) -> Callable[[], object]:
-        draft = _facts_of_one_nugget(count, hidden=hidden)
-        snapshot = draft.present()
-        assert len(edit_each(draft, _from_the_middle(draft), edit).changed) == count
-        return lambda: rebase(draft.change_set("all"), snapshot)
-
-    assert _twice_as_many(work) < 2.4
-
-
-def test_what_was_hidden_in_any_order_comes_back_in_any_order_to_where_it_stood() -> None:
-    draft = _facts_of_one_nugget(9, hidden=True)
-    assert facts_in(draft) == {}
-    edit_each(draft, reversed(_from_the_middle(draft)), unhide_note)
-    assert list(facts_in(draft)) == [f"key {number}" for number in range(9)]

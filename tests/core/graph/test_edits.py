@@ -41,10 +41,6 @@ def test_a_new_note_has_all_its_system_tags_dates_and_a_right_basis() -> None:
     assert note.content == "Text."
 
 
-def test_a_note_without_a_named_nugget_goes_to_the_one_called_memory() -> None:
-    assert create_note(make_draft(), "", "T", "c").nugget_name == "memory"
-
-
 def test_given_metadata_wins_and_confidence_is_clamped() -> None:
     meta = MetaInput(
         subject="user:x", scope="session", type="style", source="inferred", confidence=7, stability="durable"
@@ -79,12 +75,6 @@ def test_nuggets_that_differ_by_case_alone_are_refused_also_within_one_draft() -
         create_note(draft, "Fresh", "T", "c")
 
 
-def test_a_nugget_that_is_there_takes_notes_even_beside_one_that_differs_by_case() -> None:
-    draft = make_draft(A, make_note(2, nugget_name="Memory"))
-    for name in ("memory", "Memory"):
-        assert create_note(draft, name, "T", "c").nugget_name == name
-
-
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: ascii(text[:12]))
 def test_hostile_text_is_taken_as_it_is(text: str) -> None:
     draft = make_draft()
@@ -98,20 +88,6 @@ def test_editing_content_moves_updated_at_and_nothing_but_what_follows_from_it()
     assert changed_fields(A, after) == {"content", "updated_at", "vector"}
     assert after.updated_at == NOW_TEXT
     assert after.vector == vector_spec(after)
-
-
-def test_editing_metadata_moves_updated_at_and_the_system_tags_follow() -> None:
-    after = edit_note(make_draft(A), A.id, meta=MetaInput(scope="project", type="project"))
-    assert changed_fields(A, after) == {"scope", "type", "tags", "updated_at", "vector"}
-    assert after.tags == ("memory", "scope:project", "type:project")
-    assert "scope:project" in after.vector.basis
-    assert "scope:user" not in after.vector.basis
-
-
-def test_a_rewrite_by_reflection_says_so() -> None:
-    after = edit_note(make_draft(A), A.id, content="New.", rewritten=True)
-    assert after.last_rewritten_at == after.updated_at == NOW_TEXT
-    assert edit_note(make_draft(A), A.id, content="New.").last_rewritten_at is None
 
 
 @pytest.mark.parametrize(
@@ -134,16 +110,6 @@ def test_tags_are_added_removed_and_replaced_while_system_tags_stay() -> None:
     assert replaced.tags == ("memory", "z", "scope:user", "type:note")
 
 
-def test_missing_tags_and_those_of_another_scope_are_set_right_on_the_touched_note_alone() -> None:
-    wrong = make_note(1).__class__(
-        **{f: getattr(A, f) for f in A.__struct_fields__} | {"tags": ("scope:self", "x")}
-    )
-    draft = make_draft(wrong, B)
-    after = edit_note(draft, wrong.id, content="New.")
-    assert after.tags == ("memory", "x", "scope:user", "type:note")
-    assert [change.id for change in draft.change_set("edit").notes] == [wrong.id]
-
-
 def test_a_link_goes_both_ways_and_is_dated() -> None:
     draft = make_draft(A, B)
     first, second = link_notes(draft, A.id, B.id, " because  of\nthis ")
@@ -152,27 +118,12 @@ def test_a_link_goes_both_ways_and_is_dated() -> None:
     assert f"link:{B.id}" in first.vector.basis
 
 
-def test_the_same_link_is_made_once_and_the_second_time_moves_nothing() -> None:
-    linked = [make_note(1, links=(make_link(B),)), make_note(2, links=(make_link(A),))]
-    draft = make_draft(*linked)
-    link_notes(draft, A.id, B.id, "kin")
-    assert draft.change_set("again").empty
-
-
 def test_one_pair_may_be_linked_for_several_reasons() -> None:
     draft = make_draft(A, B)
     for reason in ("kin", "cause", "kin"):
         link_notes(draft, A.id, B.id, reason)
     assert [link.reason for link in found(draft, A).links] == ["kin", "cause"]
     assert [link.reason for link in found(draft, B).links] == ["kin", "cause"]
-
-
-def test_a_missing_way_back_is_added_and_the_way_there_stays_as_it_was() -> None:
-    one_way = make_note(1, links=(make_link(B),))
-    draft = make_draft(one_way, B)
-    link_notes(draft, A.id, B.id, "kin")
-    assert found(draft, A) == one_way
-    assert [link.to for link in found(draft, B).links] == [A.id]
 
 
 def test_linked_notes_are_not_linked_again_for_no_reason_of_its_own() -> None:
@@ -272,13 +223,6 @@ def test_a_fact_is_not_renamed_to_a_key_that_is_there() -> None:
         with pytest.raises(ConflictError, match="already has a fact"):
             edit_note(draft, notes[1].id, title=title)
         assert draft.change_set("nothing").empty
-
-
-def test_a_fact_may_change_the_case_of_its_key() -> None:
-    note = make_fact_note(9, "k", "v")
-    draft = make_draft(note, facts={"k": "v"})
-    edit_note(draft, note.id, title="K")
-    assert facts_in(draft) == {"K": "v"}
 
 
 def test_a_fact_cannot_be_edited_to_nothing() -> None:

@@ -16,8 +16,8 @@ from kits.drafts import (
     make_note,
 )
 
-from core.errors import ConflictError, InvalidInputError, NotFoundError
-from core.facts.edits import forget, remember
+from core.errors import ConflictError, InvalidInputError
+from core.facts.edits import remember
 from core.graph.edits import hide_note, unhide_note
 from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.note import HiddenFact
@@ -37,20 +37,6 @@ def test_hiding_a_plain_note_sets_archived_at_alone() -> None:
     back = unhide_note(draft, note.id)
     assert back == note
     assert draft.change_set("both").empty
-
-
-def test_hiding_what_is_hidden_and_showing_what_is_shown_changes_nothing() -> None:
-    note = make_note(1, hidden=True, archived_at="2026-01-01T00:00:00.000Z")
-    draft = make_draft(note, make_note(2))
-    assert hide_note(draft, note.id) == note
-    assert unhide_note(draft, make_note(2).id) == make_note(2)
-    assert draft.change_set("nothing").empty
-
-
-def test_a_note_that_is_not_there_can_be_neither_hidden_nor_shown() -> None:
-    for edit in (hide_note, unhide_note):
-        with pytest.raises(NotFoundError, match="no such note"):
-            edit(make_draft(), "note-memory-0000000a")
 
 
 def test_a_hidden_fact_waits_in_its_note_with_all_that_belongs_to_it() -> None:
@@ -120,14 +106,6 @@ def test_a_key_that_was_remembered_anew_is_a_conflict_and_neither_is_lost() -> N
     assert fresh.id != NOTES[0].id
 
 
-def test_a_key_remembered_anew_with_the_same_value_is_a_conflict_all_the_same() -> None:
-    draft = make_draft(*NOTES, facts=FACTS)
-    hide_note(draft, NOTES[0].id)
-    remember(draft, "memory", "a", "A")
-    with pytest.raises(ConflictError):
-        unhide_note(draft, NOTES[0].id)
-
-
 def test_a_fact_that_two_notes_mirror_leaves_with_the_last_of_them() -> None:
     twins = make_fact_note(1, "k", "v"), make_fact_note(2, "k", "v")
     draft = make_draft(*twins, facts={"k": "v"})
@@ -145,33 +123,11 @@ def test_a_note_whose_fact_is_missing_is_hidden_all_the_same() -> None:
     assert facts_in(draft) == {"k": "v"}
 
 
-def test_a_fact_whose_nugget_file_is_gone_comes_back_in_a_new_one() -> None:
-    note = make_fact_note(9, "k", "v", hidden=True, hidden_fact=HiddenFact(key="k", value="v", index=3))
-    draft = make_draft(note)
-    unhide_note(draft, note.id)
-    assert facts_in(draft) == {"k": "v"}
-    assert [made.name for made in draft.change_set("back").nuggets] == ["memory"]
-
-
-def test_forgetting_and_bringing_back_is_as_good_as_hiding() -> None:
-    draft = make_draft(*NOTES, facts=FACTS)
-    forget(draft, "memory", "c")
-    unhide_note(draft, NOTES[2].id)
-    assert draft.change_set("both").empty
-
-
 def test_a_note_that_the_original_hid_without_its_fact_comes_back_to_it() -> None:
     note = make_fact_note(1, "k", "v", hidden=True)
     draft = make_draft(note, facts={"k": "v"})
     assert not unhide_note(draft, note.id).hidden
     assert facts_in(draft) == {"k": "v"}
-
-
-def test_a_note_that_the_original_hid_is_in_conflict_with_a_key_of_another_value() -> None:
-    note = make_fact_note(1, "k", "v", hidden=True)
-    draft = make_draft(note, facts={"k": "anew"})
-    with pytest.raises(ConflictError, match="has a new fact"):
-        unhide_note(draft, note.id)
 
 
 def test_a_fact_note_of_a_nugget_that_no_file_can_hold_is_hidden_and_comes_back_without_a_fact() -> None:

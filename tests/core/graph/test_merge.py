@@ -6,7 +6,7 @@ import pytest
 from kits.drafts import NOW_TEXT, facts_in, found, make_draft, make_fact_note, make_link, make_note
 
 from core.errors import ConflictError, InvalidInputError, NotFoundError
-from core.graph.edits import hide_note, link_notes, unhide_note
+from core.graph.edits import hide_note, unhide_note
 from core.graph.merging import MergeChoices, merge_notes
 from core.model.note import Link, Note
 
@@ -50,15 +50,6 @@ def test_recalls_are_added_once_also_when_the_pair_is_merged_again() -> None:
     assert found(draft, A).content == "Content of note 1.\n\nContent of note 2."
 
 
-def test_recalls_are_not_added_again_when_a_pair_is_merged_the_other_way_round() -> None:
-    draft = make_draft(A, B)
-    merge_notes(draft, A.id, B.id)
-    unhide_note(draft, B.id)
-    assert merge_notes(draft, B.id, A.id).hits == 5
-    unhide_note(draft, A.id)
-    assert merge_notes(draft, A.id, B.id).hits == 5
-
-
 def test_recalls_that_came_by_way_of_a_third_note_are_not_added_again() -> None:
     draft = make_draft(A, B, C)
     merge_notes(draft, A.id, B.id)
@@ -87,16 +78,6 @@ def test_links_of_the_merged_note_point_to_the_survivor_on_both_ends() -> None:
     assert _links(found(draft, other)) == {(A.id, "merged")}
     for note in draft.notes():
         assert note.id not in {link.to for link in note.links}
-
-
-def test_a_link_that_both_had_is_there_once() -> None:
-    first = make_note(1, links=(make_link(C),))
-    second = make_note(2, links=(make_link(C),))
-    third = make_note(3, links=(make_link(first), make_link(second)))
-    draft = make_draft(first, second, third)
-    merge_notes(draft, first.id, second.id)
-    assert [link.to for link in found(draft, third).links] == [first.id]
-    assert [link.to for link in found(draft, first).links] == [third.id, second.id]
 
 
 def test_links_keep_their_dates_and_unknown_fields_when_they_are_pointed_elsewhere() -> None:
@@ -139,20 +120,6 @@ def test_merging_facts_keeps_fact_file_and_notes_in_step() -> None:
     assert facts_in(draft) == {"i": "u", "j": "w\nv", "k": "v"}
 
 
-def test_merging_the_same_words_changes_no_content() -> None:
-    one = make_note(1, content="- a\n  - b")
-    two = make_note(2, content="- a\n\n- b")
-    draft = make_draft(one, two)
-    assert merge_notes(draft, one.id, two.id).content == one.content
-
-
-def test_merging_leaves_a_link_made_before_in_place_of_a_second_one() -> None:
-    draft = make_draft(A, B)
-    link_notes(draft, A.id, B.id, "merged")
-    after = merge_notes(draft, A.id, B.id)
-    assert _links(after) == {(B.id, "merged")}
-
-
 def test_each_field_is_taken_from_the_note_that_is_chosen_and_the_rest_is_as_ever() -> None:
     other = make_note(
         2, title="Theirs", content="Their text.", tags=("memory", "two"), scope="project", subject="shared:project",
@@ -172,14 +139,6 @@ def test_each_field_is_taken_from_the_note_that_is_chosen_and_the_rest_is_as_eve
         assert f"scope:{after.scope}" in after.tags
         assert f"type:{after.type}" in after.tags
         assert found(draft, other).content == "Their text."
-
-
-def test_text_and_tags_of_one_note_alone_leave_those_of_the_other_to_the_hidden_note() -> None:
-    draft = make_draft(A, B)
-    after = merge_notes(draft, A.id, B.id, choices=MergeChoices(content="survivor", tags="survivor"))
-    assert after.content == A.content
-    assert after.tags == ("memory", "one", "scope:user", "type:note")
-    assert found(draft, B).content == B.content
 
 
 def test_the_title_of_the_other_of_two_facts_becomes_the_key_that_answers() -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from kits.memory_files import tree
 
-from core.memory import Memory
 from core.model.note import Note, replace
 from core.model.snapshot import Snapshot
 from core.search import Hit
@@ -118,13 +117,6 @@ def test_without_a_place_for_a_cache_everything_works_in_memory(
     assert not one.keep(0)
     assert _hits(one, snapshot, "kettle", 1)
     assert tree(tmp_path) == {}
-
-
-def test_a_small_memory_leaves_no_cache_of_its_index(tmp_path: Path, cache: Path) -> None:
-    memory = Memory.open(tmp_path / "memory")
-    memory.search("kettle")
-    assert not memory.keep_index()
-    assert files(cache) == []
 
 
 def test_what_is_told_to_forget_holds_no_index(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from kits.claude_pages import tree, write_folder
 
 from core.errors import StorageError
-from core.graph.edits import create_note, edit_note, hide_note
+from core.graph.edits import create_note, edit_note
 from core.memory import Memory
 from core.search.results import FoundPassage
 from core.search.signals import NO_SIGNALS, Ranked, Signal, Signals
@@ -81,16 +81,6 @@ def test_a_condition_admits_the_notes_of_one_side(memory: Memory, query: str, ti
     assert {title for title, _ in found(memory, query)} == titles
 
 
-def test_every_note_of_the_team_is_found_by_its_title_and_explained(memory: Memory) -> None:
-    assert memory.team is not None
-    for note in memory.team.snapshot.notes:
-        best = memory.search(note.title)[0]
-        assert (best.note.title, best.whose) == (note.title, "team")
-        explained = memory.explain(note.title, best.note.id)
-        assert explained is not None
-        assert (explained.hit.rank, explained.hit.whose) == (1, "team")
-
-
 def test_a_recall_says_who_answers_and_counts_where_the_note_is(memory: Memory, pages: Path) -> None:
     before, own = tree(pages), tree(memory.home)
     answer = memory.recall("what runs on the staging cluster", session="s1")
@@ -104,22 +94,6 @@ def test_a_recall_says_who_answers_and_counts_where_the_note_is(memory: Memory, 
     assert [note.hits for note in again.snapshot.notes if note.title == "Deploy steps"] == [1]
     assert memory.recall("who is on call", session="s1").whose == "yours"
     assert [note.hits for note in memory.snapshot.notes if note.title == "On call"] == [1]
-
-
-def test_candidates_say_whose_they_are(memory: Memory) -> None:
-    unsure = memory.recall("make", record=False)
-    assert unsure.judgement == "not sure"
-    assert {one.title: one.whose for one in unsure.candidates} == {
-        "Deploy steps": "team",
-        "Rollback": "team",
-        "Backups": "yours",
-    }
-
-
-def test_a_nugget_that_only_the_team_has_is_one(memory: Memory) -> None:
-    name = memory.searched.by_id[memory.search("staging")[0].note.id].nugget_name
-    assert name not in memory.snapshot.nugget_names
-    assert memory.recall("staging cluster", name, record=False).whose == "team"
 
 
 def test_searching_and_recalling_write_nothing_into_the_repository(memory: Memory, pages: Path) -> None:
@@ -140,15 +114,6 @@ def test_an_edit_of_a_page_is_seen_by_the_next_search(memory: Memory, pages: Pat
     assert found(memory, "giraffe") == [("Giraffe", "team")]
     page.unlink()
     assert found(memory, "zebra") == []
-
-
-def test_an_edit_of_ones_own_note_is_seen_beside_the_teams(memory: Memory) -> None:
-    memory.search("make")
-    note = next(note for note in memory.snapshot.notes if note.title == "On call")
-    memory.change("edited", lambda draft: edit_note(draft, note.id, content="A walrus is on call."))
-    assert found(memory, "walrus") == [("On call", "yours")]
-    memory.change("hid", lambda draft: hide_note(draft, note.id))
-    assert found(memory, "walrus") == []
 
 
 def test_the_memory_that_holds_a_note_is_ones_own_or_the_teams(memory: Memory, pages: Path) -> None:
@@ -278,9 +243,3 @@ def test_the_same_note_in_both_is_one_hit_that_says_both(memory: Memory) -> None
         assert ("Rollback", "both") in found(memory, query)
     holder, _ = memory.holding("Rollback")
     assert holder is memory
-
-
-def test_a_team_that_is_named_by_nothing_is_none(memory: Memory) -> None:
-    memory.use_team(lambda: None)
-    assert memory.team is None
-    assert found(memory, "make") == [("Backups", "")]

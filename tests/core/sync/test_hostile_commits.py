@@ -142,24 +142,6 @@ def test_what_a_sync_leaves_out_is_said_once_until_it_changes(
     assert laptop.sync().left_out == ("settings.toml",)
 
 
-def test_a_remote_with_other_files_is_joined_with_a_clean_status(
-    pair: tuple[Machine, Machine], tmp_path: Path, remote: Path
-) -> None:
-    blob = _object(remote, "blob", b"about")
-    link = (LINK, b"docs", _object(remote, "blob", b"elsewhere"))
-    others = (FILE, b"README.md", blob), (FILE, b".gitignore", blob), link, (MODULE, b"sub", "1" * 40)
-    _commit(remote, *others, but=b".gitignore")
-    joined = Machine(tmp_path / "third", remote, "third")
-    joined.sync()
-    assert git(joined.home, "status", "--porcelain") == ""
-    joined.memory.change("store", lambda draft: remember(draft, "web", "port", "9090"))
-    joined.sync()
-    assert git(joined.home, "status", "--porcelain") == ""
-    assert git(remote, "show", "main:README.md") == "about"
-    assert "sub" in git(remote, "ls-tree", "--name-only", "main")
-    joined.memory.close()
-
-
 def test_a_file_that_is_gone_while_a_sync_reads_is_not_deleted_elsewhere(
     pair: tuple[Machine, Machine], monkeypatch: pytest.MonkeyPatch
 ) -> None:

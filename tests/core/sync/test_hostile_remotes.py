@@ -44,26 +44,6 @@ def test_control_characters_in_a_commit_stop_no_sync_and_reach_no_log(tmp_path: 
     laptop.memory.close()
 
 
-def test_a_user_who_has_git_show_signatures_gets_the_same_authors(tmp_path: Path, remote: Path) -> None:
-    laptop = _with_a_fact(tmp_path / "laptop", remote)
-    git(laptop.home, "config", "log.showSignature", "true")
-    git(laptop.home, "config", "color.ui", "always")
-    _pushed(tmp_path, remote, "by hand", "Eve")
-    laptop.sync()
-    (entry,) = laptop.memory.history.log(limit=1)
-    assert entry.change_set.author.name == "Eve"
-    assert entry.change_set.reason.endswith(": by hand")
-    laptop.memory.close()
-
-
-def test_a_tag_with_the_name_of_the_branch_stops_no_sync(tmp_path: Path, remote: Path) -> None:
-    laptop = _with_a_fact(tmp_path / "laptop", remote)
-    git(laptop.home, "tag", "main")
-    laptop.memory.change("store", lambda draft: remember(draft, "web", "host", "example.org"))
-    assert laptop.sync().sent == 1
-    laptop.memory.close()
-
-
 @pytest.mark.parametrize("name", ["two\nlines", "ends in one\n", "ümläut und \"quotes' ", "-dash", "\udcff"])
 def test_a_memory_syncs_in_a_folder_of_any_name_and_writes_nowhere_else(
     tmp_path: Path, remote: Path, name: str

@@ -65,19 +65,6 @@ def test_an_edit_that_arrives_after_a_visit_is_new_though_it_was_made_before(
     assert _new(laptop.memory, laptop.memory.visited()) == set()
 
 
-def test_a_read_only_memory_and_one_without_a_visit_know_what_arrived_too(
-    clocked: tuple[Machine, Machine, Clock],
-) -> None:
-    laptop, desk, clock = clocked
-    desk.memory.change("add", lambda draft: create_note(draft, "web", "Early", "written early"))
-    desk.sync()
-    clock.pass_days(5)
-    laptop.sync()
-    reading = Memory.open(laptop.home, clock=clock, reconcile=False)
-    assert _new(reading, None) == {"Early"}
-    reading.close()
-
-
 def test_recalls_that_arrive_are_no_news(clocked: tuple[Machine, Machine, Clock]) -> None:
     laptop, desk, clock = clocked
     note = titled(desk.memory, "Deploy")

@@ -11,8 +11,8 @@ import pytest
 from kits.synced import Machine, git
 
 from core.facts.edits import remember
-from core.sync import BY_HAND_SILENCE, Standing, Sync
-from core.sync.git import UNATTENDED_SILENCE, Git
+from core.sync import Standing, Sync
+from core.sync.git import Git
 
 pytestmark = pytest.mark.slow
 
@@ -40,26 +40,12 @@ def test_a_silent_web_server_is_given_up_and_the_change_waits_in_a_commit(
     assert result.state.problem == "the remote did not answer within 1 s"
 
 
-def test_a_silent_ssh_server_is_given_up(
-    pair: tuple[Machine, Machine], silent: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    laptop, _ = pair
-    _silenced(laptop, f"ssh://git@127.0.0.1:{silent}/memory.git")
-    result = Sync(laptop.memory, silence=1).run()
-    assert result.state.standing is Standing.OFFLINE
-    assert result.state.problem == "the remote did not answer within 1 s"
-
-
 def test_a_remote_that_refuses_at_once_is_told_in_gits_words(pair: tuple[Machine, Machine]) -> None:
     laptop, _ = pair
     _silenced(laptop, "http://127.0.0.1:1/memory.git")
     result = Sync(laptop.memory, silence=5).run()
     assert result.state.standing is Standing.OFFLINE
     assert "Failed to connect" in result.state.problem
-
-
-def test_a_sync_that_nobody_asked_for_waits_less_than_one_by_hand() -> None:
-    assert UNATTENDED_SILENCE < BY_HAND_SILENCE
 
 
 def _limits(folder: Path) -> dict[str, str]:

@@ -12,7 +12,7 @@ from kits.synced import DRIVER, Machine, files, git, titled
 from core import Memory
 from core.errors import BrokenFileError, ErrorCode, LockTimeoutError, NuggetsError, SyncError
 from core.facts.edits import forget, remember
-from core.graph.edits import create_note, delete_note, edit_note, hide_note, link_notes, unhide_note
+from core.graph.edits import create_note, delete_note, edit_note, link_notes
 from core.model.change import Author
 from core.sync import Standing, Sync, set_up, take_back
 from core.sync.git import GitFolder
@@ -67,16 +67,6 @@ def test_what_arrives_is_in_the_log_under_its_author_and_machine_and_can_be_undo
     _sound(laptop, desk)
 
 
-def test_undo_without_an_id_does_not_take_back_what_arrived(pair: tuple[Machine, Machine]) -> None:
-    laptop, desk = pair
-    laptop.memory.change("tag", lambda draft: edit_note(draft, _note(laptop, "Deploy"), add_tags=["mine"]))
-    desk.memory.change("store", lambda draft: remember(draft, "web", "port", "9090"))
-    _quiet(desk, laptop)
-    laptop.memory.history.undo()
-    assert laptop.facts["web"]["port"] == "9090"
-    assert "mine" not in laptop.memory.snapshot.by_id[_note(laptop, "Deploy")].tags
-
-
 def test_different_edits_of_one_note_merge_and_recalls_of_both_add_up(pair: tuple[Machine, Machine]) -> None:
     laptop, desk = pair
     id = _note(laptop, "Deploy")
@@ -129,40 +119,6 @@ def test_an_edit_stands_against_a_deletion_and_the_sync_says_so(
     _sound(laptop, desk)
 
 
-@pytest.mark.parametrize("edits_first", [True, False])
-def test_an_edit_of_a_fact_stands_against_hiding_it_on_the_other_machine(
-    pair: tuple[Machine, Machine], edits_first: bool
-) -> None:
-    laptop, desk = pair
-    id = _note(laptop, "port")
-    laptop.memory.change("store", lambda draft: remember(draft, "web", "port", "9090"))
-    desk.memory.change("hide", lambda draft: hide_note(draft, id))
-    _quiet(*((laptop, desk) if edits_first else (desk, laptop)))
-    note = laptop.memory.snapshot.by_id[id]
-    assert (note.content, note.hidden, note.hidden_fact) == ("9090", False, None)
-    assert laptop.facts == {"web": {"port": "9090"}}
-    assert laptop.memory.history.conflicts() == desk.memory.history.conflicts() == ()
-    _sound(laptop, desk)
-
-
-@pytest.mark.parametrize("edited_first", [True, False])
-def test_a_fact_shown_again_on_both_machines_says_what_its_note_says_after_an_edit_on_one(
-    pair: tuple[Machine, Machine], edited_first: bool
-) -> None:
-    laptop, desk = pair
-    id = _note(laptop, "port")
-    laptop.memory.change("hide", lambda draft: hide_note(draft, id))
-    _quiet(laptop, desk)
-    laptop.memory.change("edit", lambda draft: edit_note(draft, id, content="9090"))
-    for one in (laptop, desk):
-        one.memory.change("show", lambda draft: unhide_note(draft, id))
-    _quiet(*((laptop, desk) if edited_first else (desk, laptop)))
-    assert laptop.facts == desk.facts == {"web": {"port": "9090"}}
-    assert desk.memory.snapshot.by_id[id].content == "9090"
-    assert laptop.memory.history.conflicts() == desk.memory.history.conflicts() == ()
-    _sound(laptop, desk)
-
-
 def test_a_link_to_a_note_that_was_deleted_elsewhere_goes_with_it(pair: tuple[Machine, Machine]) -> None:
     laptop, desk = pair
     a, b = _note(laptop, "Deploy"), _note(laptop, "port")
@@ -207,14 +163,6 @@ def test_offline_it_commits_and_says_so_and_the_next_sync_sends_it(
     _sound(laptop, desk)
 
 
-def test_a_sync_without_a_change_makes_no_commit_and_changes_no_file(pair: tuple[Machine, Machine]) -> None:
-    laptop, _ = pair
-    head, before = git(laptop.home, "rev-parse", "HEAD"), files(laptop.home)
-    result = laptop.sync()
-    assert (result.committed, result.came_in, result.sent) == (0, 0, 0)
-    assert (git(laptop.home, "rev-parse", "HEAD"), files(laptop.home)) == (head, before)
-
-
 def test_a_push_by_somebody_faster_is_taken_in_and_the_sync_goes_on(
     pair: tuple[Machine, Machine], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -241,13 +189,6 @@ def test_commits_say_who_did_what_on_which_machine(pair: tuple[Machine, Machine]
     assert message.splitlines()[0] == "you changed 2 notes"
     assert "Nuggets-Machine: laptop" in message
     assert "Nuggets-Author: person" in message
-
-
-def test_only_the_memory_is_committed(pair: tuple[Machine, Machine]) -> None:
-    laptop, _ = pair
-    assert git(laptop.home, "ls-files").split() == [
-        ".gitattributes", ".gitignore", "graph/graph.json", "web.nugget.json",
-    ]  # fmt: skip
 
 
 def test_other_files_of_the_remote_stay_in_it_and_are_neither_checked_out_nor_staged(
@@ -336,32 +277,6 @@ def test_a_broken_file_from_the_remote_is_named_and_not_followed_until_it_is_who
     assert (state.standing, state.problem, state.where, state.todo) == (Standing.IN_STEP, "", "", "")
     _quiet(desk, laptop)
     _sound(laptop, desk)
-
-
-def test_names_from_the_remote_that_lead_out_of_the_folder_are_not_followed(
-    pair: tuple[Machine, Machine], tmp_path: Path, remote: Path
-) -> None:
-    laptop, _ = pair
-    data = (laptop.home / "web.nugget.json").read_bytes().replace(b'"name":"web"', b'"name":"../../out"')
-    _pushed(tmp_path, remote, {"out.nugget.json": data})
-    assert laptop.sync().left_out == ("../../out",)
-    assert [path.name for path in tmp_path.rglob("out*")] == ["out.nugget.json"]
-
-
-def test_a_link_in_place_of_the_note_graph_is_not_followed(
-    pair: tuple[Machine, Machine], tmp_path: Path, remote: Path
-) -> None:
-    laptop, _ = pair
-    other = tmp_path / "other"
-    git(tmp_path, "clone", "-q", str(remote), str(other))
-    (other / "graph" / "graph.json").unlink()
-    (other / "graph" / "graph.json").symlink_to("/etc/passwd")
-    git(other, "commit", "-qam", "a link")
-    git(other, "push", "-q", "origin", "HEAD")
-    notes = laptop.memory.snapshot.notes
-    assert laptop.sync().left_out == ("graph/graph.json",)
-    assert not (laptop.home / "graph" / "graph.json").is_symlink()
-    assert laptop.memory.snapshot.notes == notes
 
 
 def test_a_rewritten_history_is_told_and_not_followed(
@@ -580,16 +495,6 @@ def test_setting_up_twice_is_once_and_taking_it_back_leaves_the_memory_and_other
     assert files(home) == before
     assert git(home, "config", "--get", "merge.nuggets.driver", code=1) == ""
     assert git(home, "remote") == ""
-
-
-def test_gits_own_merge_of_two_machines_uses_the_merge_driver(
-    pair: tuple[Machine, Machine],
-) -> None:
-    laptop, _ = pair
-    assert git(laptop.home, "check-attr", "merge", "graph/graph.json", "web.nugget.json").splitlines() == [
-        "graph/graph.json: merge: nuggets", "web.nugget.json: merge: nuggets",
-    ]  # fmt: skip
-    assert git(laptop.home, "config", "--get", "merge.nuggets.driver") == DRIVER
 
 
 @pytest.mark.parametrize("address", ["--upload-pack=touch x", "", " ", "a\nb"])

@@ -78,12 +78,6 @@ def test_facts_of_a_file_that_cannot_be_read_are_not_judged() -> None:
     assert draft.change_set("repaired").empty
 
 
-def test_a_nugget_that_a_broken_file_may_hold_is_not_made_anew() -> None:
-    broken = Nugget(meta=NuggetMeta(name="renamed"), file="renamed.nugget.json", problem="no JSON")
-    snapshot = Snapshot(notes=(make_fact_note(1, "k", "v"),), nuggets=(broken,))
-    assert findings(snapshot) == []
-
-
 def test_a_fact_that_may_be_one_that_cannot_be_read_is_not_judged() -> None:
     fact = Problem(
         ProblemKind.UNREADABLE_FACT,
@@ -172,13 +166,6 @@ def test_a_visible_note_whose_fact_waits_in_it_alone_brings_the_fact_back_to_its
     assert found(draft, note).hidden_fact is None
 
 
-def test_a_visible_note_with_a_waiting_fact_beside_a_newer_note_is_hidden_again() -> None:
-    old, new = make_fact_note(1, "k", "v", hidden_fact=KEPT), make_fact_note(2, "k", "new")
-    draft = make_draft(old, new, facts={"k": "new"})
-    assert found(mended(draft), old).hidden_fact == KEPT
-    assert facts_in(draft) == {"k": "new"}
-
-
 @pytest.mark.parametrize("kept", [None, KEPT])
 def test_a_hidden_fact_that_agents_still_recall_leaves_its_file(kept: HiddenFact | None) -> None:
     note = make_fact_note(1, "k", "v", hidden=True, hidden_fact=kept)
@@ -248,14 +235,6 @@ def test_names_that_no_file_can_bear_and_names_alike_but_for_case_are_told() -> 
     draft = make_draft(*notes, make_note(3))
     told = [(finding.kind, finding.where) for finding in findings(draft.snapshot)]
     assert told == [("nugget-name", "../evil"), ("nugget-name", "memory")]
-
-
-def test_facts_are_never_stored_under_a_name_that_no_file_can_bear() -> None:
-    draft = make_draft(make_fact_note(1, "k", "v", nugget_name="../evil"))
-    kinds = {finding.kind: finding.repair for finding in findings(draft.snapshot)}
-    assert kinds == {"nugget-name": "", "missing-fact": ""}
-    repair(draft)
-    assert draft.change_set("repaired").empty
 
 
 def test_a_second_file_of_a_nugget_and_a_newer_version_are_told() -> None:

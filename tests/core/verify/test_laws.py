@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import msgspec
 import pytest
 from hypothesis import given, settings
 from kits.damaged import snapshots
 from kits.drafts import draft_over, make_draft, make_fact_note, make_link, make_note
 from kits.laws import examples
 
-from core.model.change import ChangeSet
-from core.model.note import Note, replace
+from core.model.note import replace
 from core.model.snapshot import Snapshot
-from core.storage.merge.rebase import rebase
 from core.text.normalise import squeeze
 from core.verify import findings, repair
 
@@ -45,30 +42,6 @@ def _said(snapshot: Snapshot) -> set[str]:
 
 @settings(max_examples=examples(100))
 @given(snapshots())
-def test_what_is_written_is_what_was_thought_out_where_nobody_changed_anything_meanwhile(
-    snapshot: Snapshot,
-) -> None:
-    draft = draft_over(snapshot)
-    repair(draft)
-    thought_out = draft.change_set("repaired", kind="repair")
-    assert _told(rebase(thought_out, snapshot)) == _told(thought_out)
-
-
-def _told(change_set: ChangeSet) -> tuple[list[str], list[str]]:
-    notes = [repr((change.id, change.before, _placeless(change.after))) for change in change_set.notes]
-    facts = [repr((change.nugget, change.key, change.before, change.after)) for change in change_set.facts]
-    return sorted(notes), sorted(facts)
-
-
-def _placeless(note: Note | None) -> Note | None:
-    """A note without the place of the fact that waits in it, which writing counts anew."""
-    if note is None or note.hidden_fact is None:
-        return note
-    return replace(note, hidden_fact=msgspec.structs.replace(note.hidden_fact, index=0))
-
-
-@settings(max_examples=examples(100))
-@given(snapshots())
 def test_a_memory_changes_if_and_only_if_something_can_be_repaired(snapshot: Snapshot) -> None:
     draft = draft_over(snapshot)
     repair(draft)
@@ -88,10 +61,3 @@ def test_a_sound_memory_has_no_finding_and_is_left_alone() -> None:
     assert findings(sound.snapshot) == []
     repair(sound)
     assert sound.change_set("repaired").empty
-
-
-@settings(max_examples=examples(100))
-@given(snapshots())
-def test_where_nothing_can_be_repaired_a_finding_says_what_a_person_does(snapshot: Snapshot) -> None:
-    for found in findings(snapshot):
-        assert found.repair or ". " in found.detail

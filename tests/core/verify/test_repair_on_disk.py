@@ -18,7 +18,6 @@ from kits.laws import examples
 from kits.memory_files import (
     GRAPH,
     fact_object,
-    facts_of,
     graph_of,
     note_object,
     replace_bytes,
@@ -162,41 +161,6 @@ def _unread(memory: Memory) -> set[str]:
         for fact in json.loads(Path(file).read_bytes())["facts"]
         if fact != 7
     }
-
-
-def test_a_further_note_of_one_fact_is_hidden_with_its_text_and_can_be_brought_back(tmp_path: Path) -> None:
-    fact: dict[str, Any] = {"kind": "fact", "sourceKey": "k", "title": "k"}
-    write_graph(tmp_path, [note_object(1, content="w", **fact), note_object(2, content="v", **fact)])
-    write_nugget(tmp_path, "memory", [fact_object("k", "v")])
-    memory = Memory.open(tmp_path)
-    change_set = repaired(memory)
-    assert [(note["content"], note["hidden"]) for note in graph_of(tmp_path)["notes"]] == [
-        ("w", True),
-        ("v", False),
-    ]
-    assert facts_of(tmp_path, "memory.nugget.json")[0]["value"] == "v"
-    memory.history.undo(change_set)
-    assert [note["hidden"] for note in graph_of(tmp_path)["notes"]] == [False, False]
-
-
-@pytest.mark.slow
-def test_a_value_changed_in_the_fact_file_alone_is_settled_by_one_repair_and_both_values_are_kept(
-    tmp_path: Path,
-) -> None:
-    memory = Memory.open(tmp_path)
-    memory.change("stored", lambda draft: remember(draft, "memory", "user:k", "from the note"))
-    write_nugget(tmp_path, "memory", [fact_object("user:k", "from the file", hits=2)])
-    assert [found.kind for found in memory.maintenance.verify()] == ["value-differs"]
-    memory.maintenance.repair()
-    assert memory.maintenance.verify() == ()
-    assert [fact["value"] for fact in facts_of(tmp_path, "memory.nugget.json")] == ["from the note"]
-    assert [(note["content"], note["hidden"]) for note in graph_of(tmp_path)["notes"]] == [
-        ("from the note", False),
-        ("from the file", True),
-    ]
-    written = tree(tmp_path)
-    assert memory.maintenance.repair().empty
-    assert tree(tmp_path) == written
 
 
 def test_one_broken_fact_file_does_not_keep_the_rest_from_being_repaired(tmp_path: Path) -> None:

@@ -6,12 +6,10 @@ from pathlib import Path
 
 import pytest
 from kits.memory_files import fact_object, facts_of, write_nugget
-from kits.original_writer import Original
 
 from core import Memory
 from core.facts.edits import forget, remember
-from core.graph.edits import delete_note, hide_note
-from core.storage.safety.quarantine import record_bytes
+from core.graph.edits import delete_note
 
 USED, SECOND = "memory.donna.json", "memory.nugget.json"
 
@@ -42,33 +40,6 @@ def joined(home: Path) -> Memory:
     memory.maintenance.repair()
     assert {found.kind for found in memory.maintenance.verify()} <= {"conflict"}
     return memory
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("starts_anew", [False, True])
-def test_beside_the_newest_original_what_was_hidden_stays_hidden_and_an_edit_stands(
-    memory: Memory, starts_anew: bool
-) -> None:
-    home = memory.home
-    original = Original(home)
-    memory.refresh()
-    hidden_note = note_id(memory, "user:k0")
-    memory.change("hid", lambda draft: hide_note(draft, hidden_note))
-    memory.change("edited", lambda draft: remember(draft, "memory", "user:k1", "new"))
-    # The newest build saves all the facts that it has in mind, under its own name.
-    original._path = home / USED
-    original.recall("user:k2", "s-1")
-    if starts_anew:
-        Original(home).load()
-    bytes_before = (home / SECOND).read_bytes()
-    again = joined(home)
-    assert values(home) == {"user:k1": "new", "user:k2": "same"}
-    assert {(note.key, note.content) for note in again.snapshot.visible} == {
-        ("user:k1", "new"),
-        ("user:k2", "same"),
-    }
-    assert again.snapshot.note(hidden_note).hidden
-    assert bytes_before in [record_bytes(record) for record in again.maintenance.set_aside()]
 
 
 def test_without_a_log_the_used_file_stands_and_the_other_value_waits(tmp_path: Path) -> None:
