@@ -32,7 +32,6 @@ OLLAMA_VARIABLE: Final = "OLLAMA_HOST"
 _MOST_DIGITS: Final = 20
 _PIPELINE: Final = "pipeline"
 _WORDS: Final = "search.words"
-_ORIGINAL_SEARCH: Final = ("alpha", "min_score", "minScore")
 _LARGEST: Final = 1_000_000
 # A file of another kind given by mistake would otherwise fill the screen.
 _MOST_UNKNOWN: Final = 30
@@ -41,6 +40,8 @@ _ENVIRONMENT: Final = {
     "MEMORY_REFLECTION_MINUTE": "reflection.minute",
     "MEMORY_REFLECTION_MAX_NOTES": "reflection.max_notes",
 }
+_PROVIDER, _MODEL = "pipeline.extraction.provider", "pipeline.extraction.model"
+_ENDPOINT: Final = "pipeline.extraction.endpoint"
 # The reference asks more of a candidate as soon as the share of the vector score was chosen.
 _MIN_SCORE_WITH_ALPHA: Final = 0.3
 # Calls to a model that are made while a job is leased.
@@ -64,6 +65,20 @@ class Source(NamedTuple):
         """Whether the file is the Signet pipeline's."""
         return self.where.endswith(ORIGINAL_FILE)
 
+    @property
+    def settings(self) -> Mapping[Any, Any]:
+        """The settings that count in it, by our tables."""
+        table = self.table
+        if self.own:
+            return {name: value for name, value in table.items() if name != "keys"}
+        if not self.original:
+            return {_PIPELINE: table.get(_PIPELINE, {})}
+        memory = table.get("memory") or {}
+        pipeline = (memory.get("pipelineV2") or {}) if isinstance(memory, Mapping) else memory
+        known = ("alpha", "min_score", "minScore")
+        search = {name: value for name, value in _table(table, "search").items() if name in known}
+        return {_PIPELINE: {"search": search, **pipeline} if isinstance(pipeline, Mapping) else pipeline}
+
 
 class Given(NamedTuple):
     """A value as a file gives it. name: of its setting or table, or of what is none. spelt: as it stands there.
@@ -80,9 +95,11 @@ class Given(NamedTuple):
         """What is told of it; a text under a name that nobody knows may be anything, a secret too."""
         known = why is WarningKind.UNUSABLE
         is_text = isinstance(self.value, str) and (not known or "@" in self.value)
-        given = "a text" if is_text else shown(self.value)
         told = used if isinstance(used, bool | int | float | str) else None
-        name = self.name if known else printable(self.spelt)
+        name, given = (
+            self.name if known else printable(self.spelt),
+            "a text" if is_text else shown(self.value),
+        )
         return ConfigurationWarning(name, given, told, why, hint, self.source.where)
 
 
@@ -91,12 +108,12 @@ class SettingsReader:
 
     def __init__(self, home: Path) -> None:
         self._home = home
-        self._read: tuple[tuple[object, ...], Settings] | None = None
+        self._read: tuple[object, Settings] | None = None
 
     def read(self) -> Settings:
         """The settings as they are now."""
         # Before they are read: a file that changes in between is read once more.
-        versions = tuple(_version(path) for path in _files(self._home, _user_folder()))
+        versions = [_version(path) for path in _files(self._home, _user_folder())]
         if self._read is None or self._read[0] != versions:
             self._read = versions, load_settings(self._home)
         return self._read[1]
@@ -194,26 +211,16 @@ def _parsed(path: Path, text: str) -> dict[Any, Any]:
 # What the files give
 
 
-def _given_in(source: Source, place: int) -> list[Given]:
-    """All that one file gives."""
-    table: Mapping[Any, Any] = source.table
-    if source.original:
-        memory = table.get("memory") or {}
-        pipeline = (memory.get("pipelineV2") or {}) if isinstance(memory, Mapping) else memory
-        search = {name: value for name, value in _table(table, "search").items() if name in _ORIGINAL_SEARCH}
-        table = {_PIPELINE: {"search": search, **pipeline} if isinstance(pipeline, Mapping) else pipeline}
-    elif source.own:
-        table = {name: value for name, value in table.items() if name != "keys"}
-    else:
-        table = {_PIPELINE: table.get(_PIPELINE, {})}
-    found = [Given(name, spelt, value, source, place) for name, spelt, value in _flat(table)]
-    # A setting's own name goes before one of the top level that means the same.
-    return sorted(found, key=lambda one: -one.spelt.count("."))
-
-
-def _table(above: Mapping[Any, Any], name: str) -> Mapping[Any, Any]:
-    found = above.get(name)
-    return found if isinstance(found, Mapping) else {}
+def _all_given(sources: Sequence[Source], environ: Mapping[str, str]) -> Iterator[Given]:
+    """Every value that is given, from what counts first."""
+    for variable, name in _ENVIRONMENT.items():
+        if text := environ.get(variable, "").strip():
+            number = int(text) if len(text) < _MOST_DIGITS and text.isdecimal() else text
+            yield Given(name, variable, number, Source(variable, {}))
+    for place, source in enumerate(sources):
+        found = [Given(*one, source, place) for one in _flat(source.settings)]
+        # A setting's own name goes before one of the top level that means the same.
+        yield from sorted(found, key=lambda one: -one.spelt.count("."))
 
 
 def _flat(table: Mapping[Any, Any], above: str = "", spelt_above: str = "") -> Iterator[tuple[str, str, Any]]:
@@ -248,10 +255,15 @@ def _aliases() -> dict[str, str]:
         top, _, inner = name.partition(".")
         if top == _PIPELINE and "." in inner:
             flat = inner.replace(".", "_")
-            names.setdefault(f"{_PIPELINE}.{flat}", name)
             # Of documents the Signet pipeline speaks in the singular.
-            names.setdefault(f"{_PIPELINE}.{flat.replace('documents_', 'document_', 1)}", name)
+            for one in (flat, flat.replace("documents_", "document_", 1)):
+                names.setdefault(f"{_PIPELINE}.{one}", name)
     return names
+
+
+def _table(above: Mapping[Any, Any], name: str) -> Mapping[Any, Any]:
+    found = above.get(name)
+    return found if isinstance(found, Mapping) else {}
 
 
 def _free_tables(source: Source, warnings: list[ConfigurationWarning]) -> dict[str, Any]:
@@ -277,8 +289,6 @@ def _free_tables(source: Source, warnings: list[ConfigurationWarning]) -> dict[s
 
 # From what is given to settings
 
-_PROVIDER, _MODEL = "pipeline.extraction.provider", "pipeline.extraction.model"
-
 
 def settings_of(sources: Sequence[Source], environ: Mapping[str, str]) -> Settings:
     """The settings that files give, the first that names one counts; the environment before all of them. Never raises.
@@ -288,27 +298,23 @@ def settings_of(sources: Sequence[Source], environ: Mapping[str, str]) -> Settin
     from core.settings.tree import settings_by_name, usable, with_values
 
     known, warnings = settings_by_name(), list[ConfigurationWarning]()
-    free: dict[str, Any] = {}
-    first: dict[str, Given] = {}
-    strangers: list[Given] = []
-    strict: dict[str, object] = {}
+    free, strict = dict[str, Any](), dict[str, object]()
+    first, strangers = dict[str, Given](), list[Given]()
     for one in _all_given(sources, environ):
         if one.name in OWN and not one.source.users:
-            if one.value:
-                why = "it names code, so it counts in your own settings alone"
-                warnings.append(one.warning(WarningKind.NOT_USED, None, why))
+            why = "it names code, so it counts in your own settings alone"
+            warnings += [one.warning(WarningKind.NOT_USED, None, why)] if one.value else []
         elif one.name in known:
             first.setdefault(one.name, one)
         else:
             strangers.append(one)
     for source in sources:
-        if source.own:
-            free = _free_tables(source, warnings)
+        free = _free_tables(source, warnings) if source.own else free
         if source.unread:
             name = "" if source.own else _PIPELINE
             strict |= {guard: value for guard, value in GUARDS.items() if guard.startswith(name)}
-            why = WarningKind.UNREADABLE
-            warnings.append(ConfigurationWarning(name, "", None, why, source.unread, source.where))
+            unread = WarningKind.UNREADABLE
+            warnings.append(ConfigurationWarning(name, "", None, unread, source.unread, source.where))
     names_model = bool({_PROVIDER, _MODEL} & first.keys())
     defaults = _defaults(first, environ.get(OLLAMA_VARIABLE, ""), warnings)
     values = dict(defaults)
@@ -327,16 +333,6 @@ def settings_of(sources: Sequence[Source], environ: Mapping[str, str]) -> Settin
     return replace(settings, **free, names_model=names_model, warnings=tuple(warnings))
 
 
-def _all_given(sources: Sequence[Source], environ: Mapping[str, str]) -> Iterator[Given]:
-    for variable, name in _ENVIRONMENT.items():
-        text = environ.get(variable, "").strip()
-        if text:
-            number = int(text) if len(text) < _MOST_DIGITS and text.isdecimal() else text
-            yield Given(name, variable, number, Source(variable, {}))
-    for place, source in enumerate(sources):
-        yield from _given_in(source, place)
-
-
 def _defaults(
     first: dict[str, Given], ollama_host: str, warnings: list[ConfigurationWarning]
 ) -> dict[str, Any]:
@@ -345,21 +341,21 @@ def _defaults(
     """
     from core.settings.tree import settings_by_name, usable
 
-    provider = first.get(_PROVIDER)
-    named = None if provider is None else usable(settings_by_name()[_PROVIDER], provider.value)
+    provider, known = first.get(_PROVIDER), settings_by_name()[_PROVIDER]
+    named = None if provider is None else usable(known, provider.value)
     if provider is not None and _MODEL in first and (named is None or first[_MODEL].place > provider.place):
         del first[_MODEL]
-    named = named or settings_by_name()[_PROVIDER].default
+    named = named or known.default
     found: dict[str, Any] = {_MODEL: DEFAULT_MODELS[named]}
     if named in ("claude-code", "opencode"):
         found["pipeline.extraction.timeout"] = COMMAND_TIMEOUT
     if "pipeline.search.alpha" in first:
         found["pipeline.search.min_score"] = _MIN_SCORE_WITH_ALPHA
     if ollama_host.strip():
-        endpoint = "pipeline.extraction.endpoint"
-        found[endpoint] = ollama_endpoint(ollama_host) or DEFAULT_ENDPOINT
-        if not ollama_endpoint(ollama_host) and endpoint not in first:
-            variable = Given(endpoint, endpoint, ollama_host, Source(OLLAMA_VARIABLE, {}))
+        address = ollama_endpoint(ollama_host)
+        found[_ENDPOINT] = address or DEFAULT_ENDPOINT
+        if not address and _ENDPOINT not in first:
+            variable = Given(_ENDPOINT, _ENDPOINT, ollama_host, Source(OLLAMA_VARIABLE, {}))
             warnings.append(variable.warning(WarningKind.UNUSABLE, DEFAULT_ENDPOINT, "host:port"))
     return found
 
@@ -370,18 +366,21 @@ def _meant_guards(strangers: Sequence[Given], warnings: list[ConfigurationWarnin
 
     found: dict[str, object] = {}
     for one in strangers[:_MOST_UNKNOWN]:
-        is_table = one.name in sections()
-        ignored = one.source.original or one.name in RESERVED
+        is_table, above = one.name in sections(), one.name.rpartition(".")[0]
+        # The Signet pipeline knows more settings than this one.
+        passed = WarningKind.RESERVED if one.name in RESERVED else WarningKind.NOT_USED
+        ignored = passed is WarningKind.RESERVED or one.source.original
         near = one.name if is_table else "" if ignored else near_name(one.name)
-        above = one.name.rpartition(".")[0]
         meant = near if not above or near.startswith(f"{above}.") else ""
         guards = {
             name: value for name, value in GUARDS.items() if meant and f"{name}.".startswith(f"{meant}.")
         }
         found |= guards
+        unknown = WarningKind.GUARDED if guards else WarningKind.UNKNOWN_KEY
+        why = WarningKind.UNUSABLE if is_table else passed if ignored else unknown
         hint = "a table" if is_table else f"did you mean {near}?" if near else ""
         used = next(iter(guards.values())) if len(guards) == 1 else None
-        warnings.append(one.warning(_why(one, is_table, bool(guards)), used, hint))
+        warnings.append(one.warning(why, used, hint))
     if rest := strangers[_MOST_UNKNOWN:]:
         # A file of another kind: nobody looks through all of it for what each may mean.
         ignored = all(one.source.original for one in rest)
@@ -390,18 +389,6 @@ def _meant_guards(strangers: Sequence[Given], warnings: list[ConfigurationWarnin
         why = WarningKind.NOT_USED if ignored else WarningKind.GUARDED
         warnings.append(rest[0]._replace(spelt=more).warning(why))
     return found
-
-
-def _why(one: Given, is_table: bool, guards: bool) -> WarningKind:
-    """Why what is no setting is not taken."""
-    if one.name in RESERVED:
-        return WarningKind.RESERVED
-    if is_table:
-        return WarningKind.UNUSABLE
-    if one.source.original:
-        # Its own pipeline knows more settings than this one.
-        return WarningKind.NOT_USED
-    return WarningKind.GUARDED if guards else WarningKind.UNKNOWN_KEY
 
 
 def _fitting_each_other(settings: Settings, warnings: list[ConfigurationWarning]) -> Settings:
@@ -433,7 +420,6 @@ def _fitting_each_other(settings: Settings, warnings: list[ConfigurationWarning]
 
 # What the environment says: where Ollama answers, as its own client reads it
 
-_PORT: Final = 11434
 # Addresses that a server listens on; a client reaches it on its own machine.
 _EVERYWHERE: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
@@ -454,7 +440,7 @@ def ollama_endpoint(variable: str) -> str:
         rest = f"[{rest}]"
     try:
         parts = urlsplit(f"{scheme or 'http'}://{'localhost' * rest.startswith(':')}{rest}")
-        port = parts.port or (None if scheme else _PORT)
+        port = parts.port or (None if scheme else 11434)
     except ValueError:
         return ""
     host = _EVERYWHERE.get(parts.hostname or "", parts.hostname or "")

@@ -18,6 +18,13 @@ from core.settings.warnings import ConfigurationWarning, WarningKind
 Synonyms = tuple[tuple[str, tuple[str, ...]], ...]
 Weight = Annotated[float, Meta(ge=0)]
 Share = Annotated[float, Meta(ge=0, le=1)]
+Ratio = Annotated[float, Meta(gt=0, le=1)]
+Hour = Annotated[int, Meta(ge=0, le=23)]
+Until = Annotated[int, Meta(ge=0, le=24)]
+Natural = Annotated[int, Meta(ge=0)]
+Count = Annotated[int, Meta(ge=1)]
+Most = Annotated[int, Meta(ge=0, le=1_000_000)]
+Automatic = Literal["ask", "projects", "always", "never"]
 Texts = tuple[Annotated[str, Meta(pattern=r"\S")], ...]
 """Texts, none of them empty."""
 Interval = Annotated[str, Meta(extra={"form": "interval"})]
@@ -50,11 +57,9 @@ class SearchSettings(msgspec.Struct, frozen=True):
     confidence_boost: Annotated[Weight, Meta(title="Search: bonus of confident notes")] = 0.05
     pair_weight: Annotated[Weight, Meta(title="Search: weight of word order")] = 1.0
     meaning_weight: Annotated[Share, Meta(title="Search: weight of words that mean the same")] = 0.7
-    relevance_floor: Annotated[Share, Meta(title="Search: share of the query that a likely hit matches")] = (
-        0.15
-    )
+    relevance_floor: Annotated[Share, Meta(title="Search: share of the query a likely hit matches")] = 0.15
     temperature: Annotated[float, Meta(gt=0, title="Search: how evenly hits share their score")] = 0.35
-    softmax_over: Annotated[int, Meta(ge=1, title="Search: hits that share the score")] = 20
+    softmax_over: Annotated[Count, Meta(title="Search: hits that share the score")] = 20
     passages: Annotated[int, Meta(ge=0, le=50, title="Search: parts of documents beside the notes")] = 3
 
 
@@ -63,27 +68,19 @@ class ReflectionSettings(msgspec.Struct, frozen=True):
     scope and type included.
     """
 
-    hour: Annotated[int, Meta(ge=0, le=23, title="Daily pass: hour when it is due")] = 9
+    hour: Annotated[Hour, Meta(title="Daily pass: hour when it is due")] = 9
     minute: Annotated[int, Meta(ge=0, le=59, title="Daily pass: minute when it is due")] = 0
-    max_notes: Annotated[
-        int, Meta(ge=0, le=1_000_000, title="Reflection: most notes changed in one pass")
-    ] = 10
-    jaccard: Annotated[
-        float, Meta(gt=0, le=1, title="Reflection: share of common words that makes duplicates")
-    ] = 0.9
-    shared_tokens: Annotated[int, Meta(ge=1, title="Reflection: common words that make a link")] = 2
-    wanted_links: Annotated[int, Meta(ge=0, title="Reflection: links that a note should have")] = 2
-    max_links: Annotated[int, Meta(ge=0, title="Reflection: most links made on one note")] = 8
+    max_notes: Annotated[Most, Meta(title="Reflection: most notes changed in one pass")] = 10
+    jaccard: Annotated[Ratio, Meta(title="Reflection: share of common words that makes duplicates")] = 0.9
+    shared_tokens: Annotated[Count, Meta(title="Reflection: common words that make a link")] = 2
+    wanted_links: Annotated[Natural, Meta(title="Reflection: links that a note should have")] = 2
+    max_links: Annotated[Natural, Meta(title="Reflection: most links made on one note")] = 8
     often_recalled: Annotated[
-        int, Meta(ge=1, title="Reflection: recalls that keep a note from being archived")
+        Count, Meta(title="Reflection: recalls that keep a note from being archived")
     ] = 3
-    derived_tags: Annotated[int, Meta(ge=1, title="Reflection: tags derived for a note")] = 6
-    max_archived: Annotated[
-        int, Meta(ge=0, le=1_000_000, title="Reflection: most notes archived in one pass")
-    ] = 5
-    max_merged: Annotated[
-        int, Meta(ge=0, le=1_000_000, title="Reflection: most notes merged in one pass")
-    ] = 5
+    derived_tags: Annotated[Count, Meta(title="Reflection: tags derived for a note")] = 6
+    max_archived: Annotated[Most, Meta(title="Reflection: most notes archived in one pass")] = 5
+    max_merged: Annotated[Most, Meta(title="Reflection: most notes merged in one pass")] = 5
 
 
 class ScheduleSettings(msgspec.Struct, frozen=True):
@@ -91,12 +88,8 @@ class ScheduleSettings(msgspec.Struct, frozen=True):
     missed one is caught up. promotes: whether what is often recalled is written into MEMORY.md along with the pass.
     """
 
-    waking_from: Annotated[
-        int, Meta(ge=0, le=23, title="Daily pass: hour from which a missed one is caught up")
-    ] = 8
-    waking_to: Annotated[
-        int, Meta(ge=0, le=24, title="Daily pass: hour until which a missed one is caught up")
-    ] = 22
+    waking_from: Annotated[Hour, Meta(title="Daily pass: hour from which a missed one is caught up")] = 8
+    waking_to: Annotated[Until, Meta(title="Daily pass: hour until which a missed one is caught up")] = 22
     daemon_applies: Annotated[bool, Meta(title="Daily pass: the daemon runs it by itself")] = True
     app_applies: Annotated[bool, Meta(title="Daily pass: the open app runs it by itself")] = False
     promotes: Annotated[bool, Meta(title="Daily pass: always promotes")] = False
@@ -109,13 +102,10 @@ class PromotionSettings(msgspec.Struct, frozen=True):
     "always" also to every MEMORY.md that was promoted to before, "never".
     """
 
-    threshold: Annotated[int, Meta(ge=1, title="Promotion: recalls until a note is promoted")] = 3
+    threshold: Annotated[Count, Meta(title="Promotion: recalls until a note is promoted")] = 3
     memory_dir: Annotated[str, Meta(title="Promotion: folder of MEMORY.md")] = ""
-    read_lines: Annotated[int, Meta(ge=1, title="Promotion: lines of MEMORY.md that agents read")] = 200
-    automatic: Annotated[
-        Literal["ask", "projects", "always", "never"],
-        Meta(title="Promotion: whether the daily pass promotes"),
-    ] = "ask"
+    read_lines: Annotated[Count, Meta(title="Promotion: lines of MEMORY.md that agents read")] = 200
+    automatic: Annotated[Automatic, Meta(title="Promotion: whether the daily pass promotes")] = "ask"
     projects: Annotated[Texts, Meta(title="Promotion: folders that the daily pass promotes to")] = ()
 
 
@@ -217,4 +207,4 @@ class Settings(msgspec.Struct, frozen=True):
     @property
     def of_pipeline(self) -> tuple[ConfigurationWarning, ...]:
         """What is told of the pipeline's settings."""
-        return tuple(one for one in self.warnings if one.of_pipeline)
+        return tuple(one for one in self.warnings if not one.name or one.name.startswith("pipeline"))

@@ -45,11 +45,6 @@ class Setting(NamedTuple):
     above: bool = False
 
     @property
-    def section(self) -> str:
-        """The table that it is in; "" for the top level."""
-        return self.name.rpartition(".")[0]
-
-    @property
     def field(self) -> str:
         """Its name in its table."""
         return self.name.rpartition(".")[2]
@@ -102,29 +97,27 @@ def settings_by_name() -> Mapping[str, Setting]:
 
 def _settings_of(part: msgspec.Struct, prefix: str) -> Iterator[Setting]:
     for field in msgspec.structs.fields(part):
-        name = prefix + field.name
+        name, more = prefix + field.name, dict[str, Any]()
         if isinstance(field.default, msgspec.Struct):
             yield from _settings_of(field.default, f"{name}.")
         elif name not in FREE:
-            yield _setting(name, field.type, field.default)
-
-
-def _setting(name: str, type: Any, default: Any) -> Setting:
-    more: dict[str, Any] = {}
-    for meta in getattr(type, "__metadata__", ()):
-        if isinstance(meta, Meta):
-            low = meta.gt if meta.ge is None else meta.ge
-            more |= {"above": True} if meta.gt is not None else {}
-            said = {"title": meta.title, "low": low, "high": meta.le, **(meta.extra or {})}
-            more |= {what: value for what, value in said.items() if value is not None}
-    return Setting(name, type, default, **more)
+            for meta in (one for one in getattr(field.type, "__metadata__", ()) if isinstance(one, Meta)):
+                low, above = (meta.gt, True) if meta.gt is not None else (meta.ge, None)
+                said = {
+                    "title": meta.title,
+                    "low": low,
+                    "high": meta.le,
+                    "above": above,
+                    **(meta.extra or {}),
+                }
+                more |= {what: value for what, value in said.items() if value is not None}
+            yield Setting(name, field.type, field.default, **more)
 
 
 @cache
 def sections() -> frozenset[str]:
     """The names of the tables."""
-    found = {one.section for one in settings_by_name().values()}
-    return frozenset(found - {""})
+    return frozenset(name.rpartition(".")[0] for name in settings_by_name()) - {""}
 
 
 def value_of(whole: msgspec.Struct, name: str) -> Any:
@@ -211,8 +204,7 @@ def near_name(name: str) -> str:
     own = {one: fold for one, fold in names.items() if one.rpartition(".")[0] == section}
     least = (100, 100) if len(folded) < _SHORTEST_MEANT else (70, 75)
     for choices, cutoff in ((own, 100), (names, 100), (own, least[0]), (names, least[1])):
-        best = process.extractOne(folded, choices, score_cutoff=cutoff)
-        if best:
+        if best := process.extractOne(folded, choices, score_cutoff=cutoff):
             return str(best[2])
     return ""
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any
 
 import msgspec
-
-SHOWN_LENGTH: Final = 60
 
 
 class WarningKind(StrEnum):
@@ -46,46 +44,41 @@ class ConfigurationWarning(msgspec.Struct, frozen=True):
         return self.why.name.lower()
 
     @property
-    def of_pipeline(self) -> bool:
-        """Whether it bears on the pipeline."""
-        return not self.name or self.name.startswith("pipeline")
-
-    @property
     def message(self) -> str:
         """The warning as one line for a person."""
         head = f"{self.where}: " if self.where else ""
         hint = f" ({self.hint})" if self.hint else ""
         if self.why is WarningKind.UNREADABLE:
             return f"{head}the settings cannot be read{hint}; the defaults count, and nothing runs unattended"
-        given = f"{self.given} is " if self.why in _OF_VALUES else ""
+        of_value = self.why in (WarningKind.UNUSABLE, WarningKind.CROSS_CHECK)
+        given = f"{self.given} is " if of_value else ""
         used = "" if self.used is None else f"; {shown(self.used)} is used"
         return f"{head}{self.name}: {given}{self.why}{hint}{used}"
 
 
-# All others are said of a name, whatever its value.
-_OF_VALUES: Final = (WarningKind.UNUSABLE, WarningKind.CROSS_CHECK)
-
-
 def shown(value: Any) -> str:
-    """A value as one short printable line, whatever it is; never raises.
-
-    Tables and lists are named, not shown: they may hold themselves, or be as large as memory.
+    """A value as one short printable line, whatever it is; never raises. Tables and lists are named, not shown: they
+    may hold themselves, or be as large as memory.
     """
-    if value is None:
-        return "nothing"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int):
-        return str(int(value)) if abs(value) < 10**20 else "a very long number"
-    if isinstance(value, float):
-        return f"{value:g}" if math.isfinite(value) else ("nan" if math.isnan(value) else "infinity")
-    if isinstance(value, str):
-        return f'"{printable(value)}"'
-    kinds = ((Mapping, "a table"), (list | tuple | set | frozenset, "a list"))
-    return next((said for kind, said in kinds if isinstance(value, kind)), f"a {type(value).__name__}")
+    match value:
+        case None:
+            return "nothing"
+        case bool():
+            return "true" if value else "false"
+        case int():
+            return str(int(value)) if abs(value) < 10**20 else "a very long number"
+        case float():
+            return f"{value:g}" if math.isfinite(value) else ("nan" if math.isnan(value) else "infinity")
+        case str():
+            return f'"{printable(value)}"'
+        case Mapping():
+            return "a table"
+        case list() | tuple() | set() | frozenset():
+            return "a list"
+    return f"a {type(value).__name__}"
 
 
-def printable(text: str, length: int = SHOWN_LENGTH) -> str:
+def printable(text: str, length: int = 60) -> str:
     """The text cut to `length` characters, with a mark for each character that a terminal would act upon."""
     kept = "".join(letter if letter.isprintable() else "\ufffd" for letter in text[:length])
     return kept + ("…" if len(text) > length else "")
