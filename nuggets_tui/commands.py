@@ -309,14 +309,13 @@ def _commands() -> tuple[Command, ...]:
                 lambda main: main.audit.filter(), "memory"),
         Command("time", "T", "time", "Time travel: the whole memory as it was at any moment", HISTORY,
                 lambda main: main.time_travel.start_time_travel(), "memory", 20),
-        Command("pipeline", "i", "pipeline", "Pipeline: submitted texts, proposals, jobs, entities, "
-                                             "health", PIPELINE,
-                lambda main: main.pipeline.open(), "opened", 20, when=_takes_facts),
+        Command("inbox", "i", "inbox", "Inbox: proposals, and what others changed since your last visit", HISTORY,
+                lambda main: main.pipeline.open_inbox(main.history.open_entry_of_other), "opened", 20),
+        Command("pipeline", "J", "pipeline", "Pipeline: jobs, documents, sessions, health", PIPELINE,
+                lambda main: main.pipeline.open(), "opened", when=_takes_facts),
         Command("origin", "", "origin", "Where the note came from: its text, its sentence, the "
                                          "decision", PIPELINE,
                 lambda main: main.pipeline.show_origin(), "note"),
-        Command("hints", "", "hints", "Questions that find the note, too: look at them, remove one", PIPELINE,
-                lambda main: main.pipeline.show_hints(), "note"),
         Command("zoom", "z", "zoom", "Maximise the current pane, and back", VIEW,
                 lambda main: main.arrangement.zoom(), "memory", 17),
         Command("fewer_hops", "left_square_bracket", "fewer hops", "Graph: one hop fewer", VIEW,
@@ -383,7 +382,7 @@ OVERVIEW: Final = "overview"
 # What acts on several notes at once, wherever they are selected.
 _OF_SELECTION: Final = ("hide", "tags", "pin", "let_go")
 # Then, wherever one is, what no other program has; the first two stay as long as what the pane is for.
-_EVERYWHERE: Final = ("undo", "time", "overview", "pipeline")
+_EVERYWHERE: Final = ("undo", "time", "overview", "inbox")
 _LONGEST: Final = ("search", "help", "quit")
 _SHORTER: Final = {"log_of_note": "note", "graph": "fullscreen", "fewer_hops": "", "more_hops": "hops"}
 

@@ -250,7 +250,7 @@ def _page(memory: Memory, log: Log) -> Log:
         page = memory.history.log(
             limit=None if scope.text else PAGE, before=read_to, after=end, **scope.asked()
         )
-        found += [_line(entry) for entry in page if scope.admits(entry)]
+        found += [log_line(entry) for entry in page if scope.admits(entry)]
         if end is not None:
             read_to, complete = max(end + 1, 1), end <= 0
         else:
@@ -277,7 +277,7 @@ def _continued(memory: Memory, former: Log) -> Log | None:
         if not page:
             break
         before = page[0].seq
-        found += [_line(entry) for entry in page if scope.admits(entry)]
+        found += [log_line(entry) for entry in page if scope.admits(entry)]
     else:
         return None
     lines = (*found, *(line for line in former.lines if line.seq <= known))
@@ -296,7 +296,7 @@ def _with_latest(memory: Memory, log: Log) -> Log:
         if not page:
             break
         if page[0].change_set.kind != "hit" and page[0].state == "done":
-            return replace(log, latest=_line(page[0]))
+            return replace(log, latest=log_line(page[0]))
         before = page[0].seq
     return log
 
@@ -308,7 +308,8 @@ def _stays(former: Log) -> int:
     return next((line.seq for line in former.lines if line.kind != "hit"), 0)
 
 
-def _line(entry: Entry) -> LogLine:
+def log_line(entry: Entry) -> LogLine:
+    """An entry as the log lists it."""
     change_set = entry.change_set
     return LogLine(
         seq=entry.seq,

@@ -187,13 +187,13 @@ async def _review(stage: Stage) -> None:
 
 async def _pipeline(stage: Stage) -> None:
     """What was found in a text, beside the sentence that it comes from."""
-    from nuggets_tui.screens.pipeline import PipelineScreen
+    from nuggets_tui.screens.inbox import InboxScreen
     from nuggets_tui.widgets.line_view import LineView
 
     await stage.press("i")
-    await stage.until(lambda: isinstance(stage.app.screen, PipelineScreen))
+    await stage.until(lambda: isinstance(stage.app.screen, InboxScreen))
     screen = stage.app.screen
-    assert isinstance(screen, PipelineScreen)
+    assert isinstance(screen, InboxScreen)
     await stage.until(lambda: screen.now_shown is not None)
     await stage.press(*["down"] * 4)
     await stage.until(lambda: "3 December, so that" in screen.query_one("#details", LineView).text)

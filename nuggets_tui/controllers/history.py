@@ -220,6 +220,10 @@ class HistoryController(Controller):
             EntryScreen(self.session, entry, parts, taken_back, self._changed_in_entry, told, undoing=undoing)
         )
 
+    def open_entry_of_other(self, entry_id: str, undoing: bool) -> None:
+        """An entry that the Inbox lists."""
+        self.open_entry(entry_id, undoing=undoing)
+
     def _changed_in_entry(self, done: ChangeSet, key: str) -> None:
         self.changed(done, key=key)
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
+from textual.content import Content
 
 from core.errors import NuggetsError
 from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
 from nuggets_tui.pipeline_status import PipelineIndicator
+from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
     from core.model.note import Note
@@ -149,11 +151,33 @@ class PipelineController(Controller):
     # Commands
 
     def open(self) -> None:
-        """The Pipeline screen."""
+        """The page of jobs, documents, sessions and health."""
         from nuggets_tui.screens.pipeline import PipelineScreen
 
         screen = PipelineScreen(self._pipeline_session, self.session, self._pipeline_wrote)
         screen.text_store_of = partial(self._texts.text_store, "text")
+        self.context.open_dialog(screen, self._pipeline_left)
+
+    def open_inbox(self, open_entry: Callable[[str, bool], object]) -> None:
+        """What waits for the person, and what others brought. open_entry: as `InboxScreen` takes it."""
+        from nuggets_tui.screens.inbox import InboxScreen
+
+        view, keys = self.view, self.view.keys
+        waiting = []
+        if view.waiting:
+            waiting.append(f"{plural(len(view.waiting), 'conflict')}: {keys.key('conflicts')} resolves")
+        if view.reflection_due:
+            changes = f": {plural(view.proposed, 'change')}" if view.proposed else ""
+            waiting.append(f"cleanup ready{changes}: {keys.key('reflect')}")
+        if view.promotable:
+            waiting.append(f"{plural(view.promotable, 'line')} for MEMORY.md: {keys.key('promote')}")
+        screen = InboxScreen(
+            self._pipeline_session,
+            self.session,
+            self._pipeline_wrote,
+            open_entry,
+            tuple(map(Content, waiting)),
+        )
         self.context.open_dialog(screen, self._pipeline_left)
 
     def resume_submit(self, typed: Mapping[str, str], text_store: TypedTextStore) -> None:
@@ -195,23 +219,6 @@ class PipelineController(Controller):
 
         self.context.open_dialog(NoteOriginScreen(note, found, rows, self.session.clock()))
 
-    @background("open")
-    async def show_hints(self) -> None:
-        """The questions that find the note under the cursor, too; each can be removed."""
-        note = self.context.target
-        if note is None:
-            return
-        from nuggets_tui.screens.hints import HintsScreen
-
-        session = self._pipeline_session
-        found = await self.context.attempt(session.hints(note.id)) if session.begun else None
-        self.context.open_dialog(HintsScreen(session, self.session, note, found), self._hints_left)
-
-    def _hints_left(self, _: None) -> None:
-        if self.view.past is None:
-            self.context.show_snapshot(self.session.snapshot)
-        self._refresh_hints()
-
     @background("hints", exclusive=True)
     async def _refresh_hints(self) -> None:
         """The hints of the note shown, as they are now."""
@@ -225,4 +232,6 @@ class PipelineController(Controller):
 
     async def _origin_of(self, note_id: str) -> tuple[Origin | None, tuple[HistoryRow, ...]]:
         found = await self._pipeline_session.origin(note_id)
-        return found, await self._pipeline_session.history(note_id) if found is not None else ()
+        return found, await self._pipeline_session.ask(
+            lambda one: tuple(one.history(note_id))
+        ) if found is not None else ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
 
 from textual import on
@@ -131,6 +131,15 @@ class Dialog(ModalScreen[_Answer]):
     def action_close(self) -> None:
         """Closes without an answer."""
         self.dismiss(None)
+
+    def if_sure(self, question: ModalScreen[bool], then: Callable[[], object]) -> None:
+        """Asks, and does it after a yes."""
+
+        def answered(sure: bool | None) -> None:
+            if sure:
+                then()
+
+        self.app.push_screen(question, answered)
 
     async def attempt(self, asked: Awaitable[_Result]) -> _Result | None:
         """The result of something asked of the session; None when it failed, which a notice then says."""

@@ -55,10 +55,9 @@ WORDS: Final = (
     ),
     (
         "proposal",
-        "a change that the pipeline does not write without you; nothing changes until you accept it",
+        "a change that the pipeline does not write without you; it waits in the Inbox ({inbox})",
         "",
     ),
-    ("entity", "a name found in submitted texts, with what they say about it", ""),
     (
         "team's notes",
         "Markdown files in .nuggets/notes of the project you are in; a change of one changes its file",

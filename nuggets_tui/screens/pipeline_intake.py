@@ -12,7 +12,8 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
 from core.errors import NuggetsError
-from nuggets_tui.pipeline_session import PipelineSession
+from nuggets_tui.document_deeds import add_named
+from nuggets_tui.pipeline_session import BY, PipelineSession
 from nuggets_tui.pipeline_status import WORDS
 from nuggets_tui.screens.typed import TypedDialog
 from nuggets_tui.widgets.completed_field import CompletedField, nugget_offers
@@ -89,7 +90,9 @@ class SubmitScreen(TypedDialog[str]):
 
     @work(group="save", exclusive=True, exit_on_error=False)
     async def _submit(self, text: str, nugget: str) -> None:
-        done = await self.attempt(self._pipeline.ingest(text, nugget))
+        done = await self.attempt(
+            self._pipeline.ask(lambda pipeline: pipeline.ingest(text, nugget=nugget, author=BY))
+        )
         if done is None:
             return
         if done.status == "duplicate":
@@ -105,7 +108,7 @@ class SubmitScreen(TypedDialog[str]):
     async def _what_follows(self) -> str:
         """Whether a model reads the text now; nothing where that cannot be told, for it is submitted in any case."""
         try:
-            status = await self._pipeline.status()
+            status = await self._pipeline.ask(lambda pipeline: pipeline.status())
         except (NuggetsError, RuntimeError):
             # RuntimeError: the memory was left meanwhile.
             return "."
@@ -160,7 +163,7 @@ class AddDocumentScreen(TypedDialog[str]):
 
     @work(group="save", exclusive=True, exit_on_error=False)
     async def _add(self, source: str) -> None:
-        done = await self.attempt(self._pipeline.add_document(source))
+        done = await self.attempt(self._pipeline.ask(lambda pipeline: add_named(pipeline, source)))
         if done is not None:
             self.dismiss(_ADDED[done.outcome])
 

@@ -1,4 +1,4 @@
-"""Several proposals at once: the review screen over them, and how sure those must be that come into it."""
+"""Several proposals at once: the review screen over them."""
 
 from __future__ import annotations
 
@@ -7,21 +7,12 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from textual import on, work
-from textual.app import ComposeResult
-from textual.containers import Vertical
-from textual.content import Content
-from textual.widgets import Input, Static
-
-from core.errors import InvalidInputError
 from core.model.change import ChangeSet
-from nuggets_tui.pipeline_session import PipelineSession
+from nuggets_tui.pipeline_session import BY, PipelineSession
 from nuggets_tui.pipeline_words import ACTIONS, is_uncertain, reason_of
 from nuggets_tui.safe_text import safe_line
 from nuggets_tui.screens.review import DecidingReview, Reviewed, ReviewItem
-from nuggets_tui.screens.typed import FieldsDialog
 from nuggets_tui.session import Session
-from nuggets_tui.widgets.fields import Field
 from nuggets_tui.widgets.pipeline_details import proposal_lines
 from nuggets_tui.words import plural
 
@@ -30,7 +21,6 @@ if TYPE_CHECKING:
     from core.pipeline.records import Accepted, RawMemory, StoredProposal
 
 _TITLE: Final = 200
-_SURE: Final = 80
 
 
 class ProposalsReview(DecidingReview):
@@ -60,8 +50,9 @@ class ProposalsReview(DecidingReview):
     async def _written(self, accepted: Collection[str]) -> Reviewed:
         # Asked before anything is written: what is refused is what is so now.
         refused = self.refused
-        done = await self._pipeline.accept(accepted) if accepted else None
-        gone = await self._pipeline.refuse(refused) if refused else None
+        tell, ids = self._pipeline.tell, tuple(accepted)
+        done = await tell(lambda pipeline: pipeline.accept(ids, BY)) if accepted else None
+        gone = await tell(lambda pipeline: pipeline.refuse(refused, BY)) if refused else None
         said = describe_accepted(done) if done is not None else ""
         said = ", ".join(filter(None, (said, f"{gone:,} refused" if gone else "")))
         change_set = done.change_set if done is not None else None
@@ -95,80 +86,3 @@ def describe_accepted(done: Accepted) -> str:
         reasons = "; ".join(dict.fromkeys(safe_line(why, 100) for _, why in done.skipped[:3]))
         parts.append(f"{len(done.skipped):,} left out ({reasons})")
     return ", ".join(parts) or "nothing left to accept"
-
-
-class AboveScreen(FieldsDialog[tuple[str, ...]]):
-    """Asks how sure a proposal must be, and says how many are; answers with their ids."""
-
-    heading = "Accept above a confidence"
-    keys = "⏎  review them · esc  close"
-    about = (
-        "All open additions with at least this confidence and no objection. You review each "
-        "before it is written."
-    )
-
-    def __init__(self, pipeline: PipelineSession, waiting: int, changes: int) -> None:
-        super().__init__(classes="small")
-        self._pipeline = pipeline
-        self._waiting = waiting
-        self._changes = changes
-
-    def compose_inside(self) -> ComposeResult:
-        """The number, and how many it lets through."""
-        with Vertical(classes="words"):
-            yield Static(
-                Content(
-                    "Accepts additions with at least this confidence and no objection. You review "
-                    "each before it is written."
-                    + (
-                        f" {plural(self._changes, 'change')} of notes not among them: a takes each, after a look."
-                        if self._changes
-                        else ""
-                    )
-                )
-            )
-        yield Field("Least confidence, in percent", str(_SURE), id="sure", hint="0 to 100")
-
-    def on_mount(self) -> None:
-        """The number can be typed over."""
-        field = self.query_one("#sure", Input)
-        field.focus()
-        field.select_all()
-
-    @property
-    def begun(self) -> Mapping[str, str]:
-        """What stood in the field at first: a number typed is nothing to lose."""
-        return self.values
-
-    @on(Input.Changed)
-    def count(self) -> None:
-        """Says how many there are."""
-        self._count()
-
-    @work(group="count", exclusive=True, exit_on_error=False)
-    async def _count(self) -> None:
-        field = self.query_one("#sure", Field)
-        try:
-            found = await self._pipeline.above(self._sure())
-        except InvalidInputError:
-            return
-        if field.is_mounted:
-            field.remark(f"{len(found):,} of {self._waiting:,}")
-
-    def _sure(self) -> float:
-        typed = self.values["sure"].strip().removesuffix("%").strip().replace(",", ".")
-        try:
-            sure = float(typed)
-        except ValueError:
-            sure = -1.0
-        if not 0 <= sure <= 100:
-            raise InvalidInputError("must be a number from 0 to 100", field="sure", where="sure")
-        # "0.8" is meant as 80 percent.
-        return sure if 0 < sure < 1 else sure / 100
-
-    async def saved(self) -> tuple[str, ...]:
-        """The ids of those that are sure enough. Raises InvalidInputError for no number, and when there are none."""
-        found = await self._pipeline.above(self._sure())
-        if not found:
-            raise InvalidInputError("no proposal is that sure", field="sure", where="sure")
-        return found

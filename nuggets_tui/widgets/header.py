@@ -255,8 +255,9 @@ def _sync_status(view: View) -> list[list[Content]]:
 def _indicator(indicator: PipelineIndicator, keys: KeyMap, *, shortly: bool = False) -> Content:
     mark, style = STATUS_ICONS[indicator.state]
     said = ("" if shortly else f"{indicator.text}: ", "$text-muted" if indicator.calm else style)
-    lit = Content.assemble((f"{mark} ", f"bold {style}"), said, (keys.key("pipeline"), "bold $text-accent"))
-    return lit.stylize(Style.from_meta({"does": "screen.command('pipeline')"}))
+    command = "inbox" if indicator.state == "review" else "pipeline"
+    lit = Content.assemble((f"{mark} ", f"bold {style}"), said, (keys.key(command), "bold $text-accent"))
+    return lit.stylize(Style.from_meta({"does": f"screen.command('{command}')"}))
 
 
 def _badge(text: str, command: str, keys: KeyMap) -> Content:

@@ -58,9 +58,6 @@ if TYPE_CHECKING:
     )
     from core.pipeline.records import (
         Document,
-        Entity,
-        EntityAttribute,
-        EntityPage,
         HistoryRow,
         Job,
         JobStatus,
@@ -227,127 +224,6 @@ def removal_lines(planned: PlannedRemoval, titles: Sequence[str], raw: RawMemory
         lines.append(_muted(f"and {len(titles) - _MOST:,} more"))
     lines += [*_heading("The text"), _block(raw.content)]
     return wrapped(lines, width)
-
-
-def entity_lines(page: EntityPage, now: datetime, width: int) -> Lines:
-    """What is said of an entity, what it has to do with others, and where it is named."""
-    entity = page.entity
-    also = f" · also {', '.join(entity.aliases[:8])}" if entity.aliases else ""
-    kind = "unknown kind" if entity.type == "extracted" else entity.type
-    lines = [
-        Content.assemble(
-            ("★ " if entity.pinned else "", "$text-accent"), content(safe_line(entity.name, _LINE), "bold")
-        ),
-        _muted(f"{kind} · in {plural(entity.mentions, 'text')}{also}"),
-    ]
-    said = {one.id: one.content for one in page.attributes}
-    if entity.review:
-        waits = Content.assemble(
-            (f"! {plural(entity.review, 'statement')} may be outdated: ", "$text-warning"),
-            ("s", "bold $text-accent"),
-            (" decides", MUTED),
-        )
-        lines.append(waits)
-    by_aspect: dict[str, list[EntityAttribute]] = {}
-    for attribute in page.attributes[:_MOST]:
-        by_aspect.setdefault(attribute.aspect or "not grouped yet", []).append(attribute)
-    for aspect, attributes in by_aspect.items():
-        lines += _heading(safe_line(aspect, 80))
-        lines += [part for one in attributes for part in _attribute_lines(one, said)]
-    if page.relations:
-        lines += _heading("Relations")
-        lines += [
-            Content.assemble(
-                ("→ " if one.outgoing else "← ", "$text-accent"),
-                content(safe_line(one.other, 200)),
-                content(f"  {safe_line(one.type.replace('_', ' '), 80)}", "$text-secondary"),
-                (f"  {one.confidence:.0%}, {plural(one.evidence, 'text')}", MUTED),
-            )
-            for one in page.relations[:_MOST]
-        ]
-    if page.mentions:
-        lines += _heading("Mentioned in")
-        lines += [
-            Content.assemble(content(safe_line(one.preview, _LINE)), (f"  {age(one.created_at, now)}", MUTED))
-            for one in page.mentions[:_MOST]
-        ]
-    return wrapped(lines, width)
-
-
-def merge_lines(kept: EntityPage, other: EntityPage, width: int) -> Lines:
-    """What becomes of two entities when the other one is merged into the kept one."""
-    lines: Lines = []
-    for page, fate in ((kept, "stays"), (other, "goes into it")):
-        one = page.entity
-        counted = (
-            f"in {plural(one.mentions, 'text')}",
-            plural(one.attributes, "statement"),
-            plural(one.relations, "relation"),
-        )
-        kind = "unknown kind" if one.type == "extracted" else one.type
-        lines += [
-            Content.assemble(content(safe_line(one.name, _LINE), "bold"), (f"  {fate}", "$text-accent")),
-            _muted(" · ".join((kind, *counted))),
-        ]
-    names = (other.entity.name, *other.entity.aliases)
-    lines += [*_heading("Becomes another name of it"), content(safe_line(", ".join(names), _LINE))]
-    both = {one.raw_id for one in kept.mentions} & {one.raw_id for one in other.mentions}
-    if both:
-        lines.append(_muted(f"{plural(len(both), 'text names', 'texts name')} both"))
-    said = {(one.aspect, one.content.casefold()) for one in kept.attributes}
-    if other.attributes:
-        lines += _heading("What is said of it then, too")
-        lines += [
-            Content.assemble(
-                ("= " if known else "+ ", MUTED if known else "$text-success"),
-                content(safe_line(one.content, _LINE), MUTED if known else ""),
-                (f"  {'said of both' if known else safe_line(one.aspect, 80)}", MUTED),
-            )
-            for one in other.attributes[:_MOST]
-            for known in ((one.aspect, one.content.casefold()) in said,)
-        ]
-    lines += _merged_relations(kept, other)
-    return wrapped(lines, width)
-
-
-def _merged_relations(kept: EntityPage, other: EntityPage) -> Lines:
-    """The relations that come over, and those between the two, which go."""
-    between = [one for one in other.relations if one.other_id == kept.entity.id]
-    known = {(one.type, one.other_id, one.outgoing) for one in kept.relations}
-    lines: Lines = []
-    coming = [one for one in other.relations if one.other_id != kept.entity.id]
-    if coming:
-        lines += _heading("Relations that it has then, too")
-        lines += [
-            Content.assemble(
-                ("= " if same else "+ ", MUTED if same else "$text-success"),
-                ("→ " if one.outgoing else "← ", "$text-accent"),
-                content(safe_line(one.other, 200)),
-                content(f"  {safe_line(one.type.replace('_', ' '), 80)}", "$text-secondary"),
-                ("  both have it" if same else "", MUTED),
-            )
-            for one in coming[:_MOST]
-            for same in ((one.type, one.other_id, one.outgoing) in known,)
-        ]
-    if between:
-        lines += _heading("Relations between the two, which go")
-        lines += [_muted(f"- {one.type.replace('_', ' ')}") for one in between[:_MOST]]
-    return lines
-
-
-def _attribute_lines(attribute: EntityAttribute, said_of: dict[int, str]) -> Lines:
-    """What is said of an entity; what may be outdated, with what came after it."""
-    said = content(safe_line(attribute.content, _LINE))
-    sign = "▪ " if attribute.kind == "constraint" else "· "
-    if attribute.status != "active":
-        why = f"  ({attribute.superseded_why or attribute.status})"
-        return [Content.assemble((sign, MUTED), said.stylize(f"strike {MUTED}"), content(why, MUTED))]
-    lines = [Content.assemble((sign, MUTED), said, (f"  {attribute.confidence:.0%}", MUTED))]
-    if attribute.review_needed:
-        newer = said_of.get(attribute.superseded_by or 0, "")
-        why = f"  ! may be outdated: {newer or attribute.superseded_why or 'check it'}"
-        lines.append(content(safe_line(why, _LINE), "$text-warning"))
-    return lines
 
 
 def document_lines(document: Document, now: datetime, width: int, *, job: Job | None = None) -> Lines:
@@ -548,17 +424,6 @@ def job_row(job: Job, now: datetime) -> Row:
             sides(content(f"  {safe_line(job.error or job.error_class, _ROW_LINE)}", MUTED), Content(""))
         )
     return Row(f"job {job.id}", tuple(lines), data=job)
-
-
-def entity_row(entity: Entity) -> Row:
-    """Its name and type, and in how many texts it stands."""
-    head = Content.assemble(
-        ("★ " if entity.pinned else "  ", "$text-accent"), content(safe_line(entity.name, _ROW_LINE))
-    )
-    kind = "" if entity.type == "extracted" else f"{safe_line(entity.type, 24)} "
-    flagged = (f"! {entity.review:,}  " if entity.review else "", "$text-warning")
-    said = Content.assemble(flagged, content(f"{kind}{entity.mentions:,}×", MUTED))
-    return Row(f"entity {entity.id}", (sides(head, said),), data=entity)
 
 
 def document_row(document: Document) -> Row:

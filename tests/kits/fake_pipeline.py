@@ -27,11 +27,6 @@ from core.pipeline.modes import Mode
 from core.pipeline.records import (
     Accepted,
     Document,
-    Entity,
-    EntityAttribute,
-    EntityMention,
-    EntityPage,
-    EntityRelation,
     HistoryRow,
     Ingested,
     Job,
@@ -117,7 +112,6 @@ class FakePipeline:
     work: list[Job] = field(default_factory=list)
     files: list[Document] = field(default_factory=list)
     texts: dict[str, RawMemory] = field(default_factory=dict)
-    pages: dict[int, EntityPage] = field(default_factory=dict)
     followed: tuple[SessionOverview, ...] = ()
     left: dict[str, Recovery] = field(default_factory=dict)
     kept: dict[str, SessionPage] = field(default_factory=dict)
@@ -152,7 +146,7 @@ class FakePipeline:
         return PipelineStatus(
             mode=self.mode, frozen=False, light=PipelineState.PAUSED if self.paused else self.light, why=self.why,
             jobs=jobs, proposals_open=len(self.waiting), raw=len(self.texts), facts=41,
-            entities=len(self.pages), last_written_at=AT - 3 * MINUTE,
+            last_written_at=AT - 3 * MINUTE,
             running=next((job for job in self.work if job.status == "leased"), None), provider=self.provider,
             warnings=self.warnings,
         )  # fmt: skip
@@ -166,9 +160,6 @@ class FakePipeline:
     def documents(self, *, removed: bool = False, most: int = 200) -> tuple[Document, ...]:
         return tuple(self.files)
 
-    def entities(self, query: str = "", most: int = 200) -> tuple[Entity, ...]:
-        return tuple(p.entity for p in self.pages.values() if query.lower() in p.entity.name.lower())
-
     def sessions(self, most: int = 200) -> tuple[SessionOverview, ...]:
         return self.followed
 
@@ -179,9 +170,6 @@ class FakePipeline:
 
     def recover(self, session: str) -> Recovery | None:
         return self.left.get(session)
-
-    def entity(self, entity_id: int) -> EntityPage:
-        return self.pages[entity_id]
 
     def raw(self, raw_id: str) -> RawMemory:
         if raw_id not in self.texts:
@@ -194,13 +182,6 @@ class FakePipeline:
 
     def history(self, about: str, most: int = 500) -> tuple[HistoryRow, ...]:
         return ()
-
-    def above(self, confidence: float) -> tuple[str, ...]:
-        return tuple(
-            one.id
-            for one in self.waiting
-            if one.fact_confidence >= confidence and one.action == "add" and one.status == "proposed"
-        )
 
     def accept(self, ids: Iterable[str], by: str = "person") -> Accepted:
         self._called("accept")
@@ -258,20 +239,6 @@ class FakePipeline:
         for job_id in dead:
             self.retry(job_id)
         return len(dead)
-
-    def pin(self, entity_id: int, pinned: bool) -> None:
-        page = self.pages[entity_id]
-        self.pages[entity_id] = replace(page, entity=replace(page.entity, pinned=pinned))
-
-    def resolve_attribute(self, attribute_id: int, superseded: bool) -> bool:
-        self.calls.append(f"settle {attribute_id} {superseded}")
-        for number, page in self.pages.items():
-            left = tuple(
-                replace(one, review_needed=False) if one.id == attribute_id else one
-                for one in page.attributes
-            )
-            self.pages[number] = replace(page, attributes=left)
-        return True
 
     def diagnose(self) -> HealthReport:
         dead = [job for job in self.work if job.status == "dead"]
@@ -357,23 +324,6 @@ def filled(memory: Memory) -> FakePipeline:
     ]  # fmt: skip
     raw = make_raw()
     fake.texts = {raw.id: raw}
-    names = ("PostgreSQL", "MongoDB", "Anna", "Redis", "src/auth.ts")
-    for number, name in enumerate(names, 1):
-        entity = Entity(number, name, name.lower(), "person" if name == "Anna" else "extracted",
-                        name == "PostgreSQL", 14 - 2 * number, 2, 1, ("Postgres",) if number == 1 else ())  # fmt: skip
-        fake.pages[number] = EntityPage(
-            entity,
-            (("decision patterns", 0.5),),
-            (
-                EntityAttribute(1, "decision patterns", "constraint", CHOSEN_OVER, 0.7, 0.85, "active", None, "",
-                                False, raw.id),
-                EntityAttribute(2, "decision patterns", "attribute", "runs in version 15", 0.7, 0.5, "superseded", 1,
-                                "a newer one says 17", False, raw.id),
-                EntityAttribute(3, "", "attribute", "holds the reports", 0.7, 0.5, "active", None, "", True, raw.id),
-            ),
-            (EntityRelation(1, "related_to", 2, "MongoDB", True, 0.3, 2),),
-            (EntityMention(raw.id, name, 0.8, AT - 5 * MINUTE, TEXT[:80]),),
-        )  # fmt: skip
     fake.warnings = (
         ConfigurationWarning(
             "pipeline.worker.poll_ms", "5", 2_000, WarningKind.UNUSABLE, "from 100 to 60,000", "settings.toml"

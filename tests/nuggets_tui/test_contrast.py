@@ -76,7 +76,7 @@ STATES: dict[str, tuple[Go, tuple[tuple[str, ...], ...]]] = {
     "overview": (pressing("G"), ()),
     "past": (pressing("T", "left"), (("2",), ("escape", "T"))),
     "entry": (pressing("6", "enter"), (("question_mark",), ("escape",))),
-    "pipeline": (pressing("i"), (("2",), ("1",))),
+    "pipeline": (pressing("J"), (("2",), ("1",))),
     "dialog": (dialog, ()),
     "field": (field, ()),
     "palette": (pressing("ctrl+p", *"note"), ()),

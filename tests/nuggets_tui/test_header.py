@@ -101,13 +101,13 @@ async def test_the_calm_light_of_the_pipeline_leaves_counts_and_news_their_room(
         line = app.text.split("\n")[0].rstrip()
         assert "reflection due" in line
         assert "○ " in line or "6 notes" in line
-        assert line.endswith(("○ pipeline: i", "○ i", ": r")) or "you added" in line
+        assert line.endswith(("○ pipeline: J", "○ J", ": r")) or "you added" in line
         if width >= 100:
             assert "6 notes" in line
         if width >= 120:
             assert "you added" in line
         if width >= 160:
-            assert "○ pipeline: i" in line
+            assert "○ pipeline: J" in line
 
 
 @pytest.mark.parametrize("width", [80, 100, 120, 160, 200])

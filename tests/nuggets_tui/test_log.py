@@ -157,8 +157,8 @@ def test_what_was_read_is_not_read_again(memory: Memory, monkeypatch: pytest.Mon
     add(memory, *"abc")
     log = read(memory)
     decoded: list[str] = []
-    real = log_module._line
-    monkeypatch.setattr(log_module, "_line", lambda entry: decoded.append(entry.id) or real(entry))
+    real = log_module.log_line
+    monkeypatch.setattr(log_module, "log_line", lambda entry: decoded.append(entry.id) or real(entry))
     add(memory, "d")
     again = read(memory, log)
     assert len(decoded) == 1

@@ -1,14 +1,15 @@
-"""The Pipeline screen and the light: deciding over proposals, retrying, looking things up, and running while open."""
+"""Inbox, Pipeline and the light: deciding over proposals, retrying, looking things up, and running while open."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
-from kits.app_kit import NARROW, WIDE, Driver, assert_harmless, opened, small_memory
+from kits.app_kit import NARROW, NOW, WIDE, Driver, agent_on, assert_harmless, opened, small_memory
 from kits.fake_pipeline import (
     AT,
     CHOSEN,
@@ -24,16 +25,19 @@ from kits.hostile import HOSTILE
 from msgspec.structs import replace
 
 from core.errors import StorageError
+from core.graph.edits import create_note
 from core.memory import Memory
 from core.pipeline.database.connection import Database
 from core.pipeline.database.session_memories import SessionMemory, SessionScore
 from core.pipeline.records import Origin, PipelineState, Recovery, SessionOverview, SessionPage
 from nuggets_tui import pipeline_session
+from nuggets_tui.screens.inbox import InboxScreen
 from nuggets_tui.screens.lines_review import LinesReview
+from nuggets_tui.screens.lists import ListsScreen
 from nuggets_tui.screens.note_origin import NoteOriginScreen
 from nuggets_tui.screens.pipeline import PipelineScreen
 from nuggets_tui.screens.pipeline_intake import SubmitScreen
-from nuggets_tui.screens.pipeline_review import AboveScreen, ProposalsReview
+from nuggets_tui.screens.pipeline_review import ProposalsReview
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.row_list import RowList
 
@@ -60,16 +64,16 @@ def fake(home: Path, monkeypatch: pytest.MonkeyPatch) -> FakePipeline:
     return fake
 
 
-async def on_screen(app: Driver) -> PipelineScreen:
-    """The Pipeline screen, with what it shows."""
-    await app.press("i")
-    screen = await app.screen(PipelineScreen)
+async def on_screen(app: Driver, kind: type[ListsScreen] = PipelineScreen) -> Any:
+    """The Pipeline page, or the Inbox, with what it shows."""
+    await app.press("i" if kind is InboxScreen else "J")
+    screen = await app.screen(kind)
     await app.until(lambda: screen.now_shown is not None)
     await app.pilot.pause()
     return screen
 
 
-def details(screen: PipelineScreen) -> str:
+def details(screen: ListsScreen) -> str:
     """What the row under the cursor is about, on one line."""
     return " ".join(screen.query_one("#details", LineView).text.split())
 
@@ -86,7 +90,7 @@ async def test_a_proposal_shows_its_sentence_what_it_would_do_and_why_it_waits(
     async with opened(home, size) as app:
         await app.until(lambda: app.view.pipeline.state == "review")
         assert "! 4 proposals: i" in app.text.split("\n")[0]
-        screen = await on_screen(app)
+        screen = await on_screen(app, InboxScreen)
         await app.until(lambda: "We looked at the numbers again" in details(screen))
         assert "+ add a note" in details(screen)
         assert f"+ {CHOSEN}" in details(screen)
@@ -97,11 +101,9 @@ async def test_a_proposal_shows_its_sentence_what_it_would_do_and_why_it_waits(
         assert "Deploy day" in details(screen)
         assert "- Deploys go out on Tuesdays. + Deploys go out on Thursdays." in details(screen)
         assert "contradicts a note: Tuesdays / Thursdays" in details(screen)
-        # The key bar fits, and every list is there with its number.
         last = app.text.rstrip().split("\n")[-2]
         assert "a accept" in last
         assert "esc close" in last
-        assert all(f"{number} {name}" in app.text for number, name in enumerate(("Proposals", "Jobs"), 1))
 
 
 async def test_a_session_shows_what_it_left_and_without_sessions_there_is_no_list(
@@ -110,8 +112,8 @@ async def test_a_session_shows_what_it_left_and_without_sessions_there_is_no_lis
     async with opened(home) as app:
         screen = await on_screen(app)
         assert not screen.query_one("#sessions", RowList).display
-        await app.press("6")
-        assert screen.open_pane == "proposals"
+        await app.press("3")
+        assert screen.open_list == "work"
         now = AT
         fake.followed = tuple(
             SessionOverview(name, f"/work/{name}", "agent:claude", now, now - place, None, 7, 2, True)
@@ -140,7 +142,7 @@ async def test_a_session_shows_what_it_left_and_without_sessions_there_is_no_lis
         fake.followed = (page.overview, *fake.followed[1:])
         fake.kept = {"shop": page}
         await app.until(lambda: screen.query_one("#sessions", RowList).display)
-        await app.press("6")
+        await app.press("3")
         await app.until(lambda: "Fix the build of shop." in details(screen))
         assert "7 prompts · 2 checkpoints" in details(screen)
         for said in (
@@ -157,7 +159,7 @@ async def test_a_session_shows_what_it_left_and_without_sessions_there_is_no_lis
         await app.until(lambda: "Fix the build" in details(screen) and "shop" not in details(screen))
         assert_harmless(app)
         await app.press("right")
-        assert screen.open_pane == "proposals"
+        assert screen.open_list == "health"
 
 
 async def test_a_small_terminal_shows_three_proposals_and_what_accepting_does(
@@ -165,7 +167,7 @@ async def test_a_small_terminal_shows_three_proposals_and_what_accepting_does(
 ) -> None:
     async with opened(home, (60, 15)) as app:
         await app.press("i")
-        screen = await app.screen(PipelineScreen)
+        screen = await app.screen(InboxScreen)
         await app.until(lambda: screen.query_one("#proposals", RowList).count)
         await app.pilot.pause()
         proposals = screen.query_one("#proposals", RowList)
@@ -177,7 +179,7 @@ async def test_one_proposal_is_accepted_with_a_key_and_taken_back_with_another(
     home: Path, fake: FakePipeline
 ) -> None:
     async with opened(home) as app:
-        screen = await on_screen(app)
+        screen = await on_screen(app, InboxScreen)
         await app.press("a")
         await app.until(lambda: "u undoes it" in app.notices)
         assert CHOSEN in written(home)
@@ -222,7 +224,7 @@ async def test_several_proposals_go_through_the_review_and_nothing_is_written_be
 ) -> None:
     before = written(home)
     async with opened(home) as app:
-        await on_screen(app)
+        await on_screen(app, InboxScreen)
         await app.press("space", "space", "down", "space", "a")
         review = await app.screen(ProposalsReview)
         assert "accept" not in fake.calls
@@ -231,7 +233,7 @@ async def test_several_proposals_go_through_the_review_and_nothing_is_written_be
         await app.press("space")
         assert len(review.refused) == 1
         await app.press("ctrl+s")
-        await app.screen(PipelineScreen)
+        await app.screen(InboxScreen)
         await app.until(lambda: "1 proposal accepted, 1 refused" in app.notices)
         assert len(written(home) - before) == 1
         assert [one.status for one in fake.settled[-2:]] == ["applied", "rejected"]
@@ -243,7 +245,7 @@ async def test_what_is_uncertain_begins_unticked_in_the_review_and_says_why_also
 ) -> None:
     fake.waiting.append(make_proposal(9, "Ann may buy a cat.", review_needed=True))
     async with opened(home) as app:
-        await on_screen(app)
+        await on_screen(app, InboxScreen)
         await app.press("ctrl+a", "a")
         review = await app.screen(ProposalsReview)
         assert len(review.begins_accepted) == 2
@@ -254,26 +256,34 @@ async def test_what_is_uncertain_begins_unticked_in_the_review_and_says_why_also
         await app.until(lambda: app.text.count("! uncertain: ") == 3)
 
 
-async def test_all_that_are_sure_enough_are_reviewed_together(home: Path, fake: FakePipeline) -> None:
+async def test_what_others_changed_since_the_last_visit_stands_below_by_who_did_it(
+    home: Path, fake: FakePipeline
+) -> None:
     async with opened(home) as app:
-        await on_screen(app)
-        await app.press("A")
-        await app.screen(AboveScreen)
-        await app.until(lambda: "2 of 4" in app.text)
-        app.fill("#sure", "90")
-        await app.until(lambda: "1 of 4" in app.text)
-        app.fill("#sure", "ninety")
-        await app.press("enter")
-        await app.until(lambda: "must be a number" in app.text)
-        app.fill("#sure", "90%")
-        await app.press("enter")
-        review = await app.screen(ProposalsReview)
-        assert len(review.accepted) == 1
+        await app.press("n", *"Mine", "ctrl+s")
+        await app.until(lambda: any(note.title == "Mine" for note in app.view.snapshot.notes))
+    agent_on(home, at=NOW + timedelta(hours=1)).change(
+        "added", lambda draft: create_note(draft, "project", "Of an agent", "It was seen.")
+    )
+    async with opened(home, clock=lambda: NOW + timedelta(hours=2)) as app:
+        screen = await on_screen(app, InboxScreen)
+        await app.until(lambda: "Of an agent" in app.text)
+        assert "1 change since your last visit" in app.text
+        assert "4 open" in app.text
+        await app.press("end")
+        await app.until(lambda: "It was seen." in details(screen))
+        await app.press("a")
+        await app.until(lambda: "written already" in app.notices)
+        await app.press("u", "enter")
+        await app.until(
+            lambda: all(note.hidden or note.title != "Of an agent" for note in app.view.snapshot.notes)
+        )
+        await app.until(lambda: "1 change since" not in app.text)
 
 
 async def test_refusing_one_needs_a_key_and_refusing_several_a_yes(home: Path, fake: FakePipeline) -> None:
     async with opened(home) as app:
-        screen = await on_screen(app)
+        screen = await on_screen(app, InboxScreen)
         await app.press("x")
         await app.until(lambda: "Refused 1 proposal" in app.notices)
         await app.press("ctrl+a", "x")
@@ -294,9 +304,9 @@ async def test_a_dead_job_says_why_and_is_tried_again(home: Path, fake: FakePipe
     async with opened(home) as app:
         screen = await on_screen(app)
         # A key that acts on a row of another list does nothing here.
-        await app.press("r")
+        await app.press("4", "r")
         assert "retry" not in fake.calls
-        await app.press("2")
+        await app.press("1")
         assert "running 12 s" in app.text
         await app.press("down")
         await app.until(lambda: "model_missing" in details(screen))
@@ -308,44 +318,6 @@ async def test_a_dead_job_says_why_and_is_tried_again(home: Path, fake: FakePipe
         fake.work += [make_job(20, "dead"), make_job(21, "dead")]
         await app.press("R")
         await app.until(lambda: "Retrying 2 dead jobs" in app.notices)
-
-
-async def test_an_entity_shows_what_is_said_of_it_and_is_found_by_name(
-    home: Path, fake: FakePipeline
-) -> None:
-    async with opened(home) as app:
-        screen = await on_screen(app)
-        await app.press("3")
-        await app.until(lambda: "chosen over MongoDB" in details(screen))
-        assert "→ MongoDB related to 30%, 2 texts" in details(screen)
-        assert "also Postgres" in details(screen)
-        assert "(a newer one says 17)" in details(screen)
-        await app.press("slash", *"ann", "enter")
-        await app.until(lambda: len(screen.now_shown.entities) == 1)
-        await app.press("P")
-        await app.until(lambda: fake.pages[3].entity.pinned)
-        await app.press("escape")
-        await app.until(lambda: len(screen.now_shown.entities) == 5)
-        assert app.app.screen is screen
-        await app.press("escape")
-        await app.back_on_main()
-
-
-async def test_what_may_be_outdated_is_settled_by_a_person(home: Path, fake: FakePipeline) -> None:
-    async with opened(home) as app:
-        screen = await on_screen(app)
-        await app.press("s", "3")
-        await app.until(lambda: "! may be outdated" in details(screen))
-        await app.press("s")
-        await app.until(lambda: "Is the first statement outdated?" in app.text)
-        assert "holds the reports" in app.text
-        await app.press("escape")
-        assert not any(call.startswith("settle") for call in fake.calls)
-        await app.press("s")
-        await app.until(lambda: "Is the first statement outdated?" in app.text)
-        await app.press("y")
-        await app.until(lambda: "settle 3 True" in fake.calls)
-        await app.until(lambda: "! may be outdated" not in details(screen))
 
 
 async def test_health_shows_model_budget_and_each_warning_and_work_can_rest(
@@ -402,11 +374,11 @@ async def test_a_memory_without_a_pipeline_gets_none_by_being_looked_at(
 
     monkeypatch.setattr(pipeline_session, "open_pipeline", instead)
     async with opened(home) as app:
-        assert "○ pipeline: i" in app.text.split("\n")[0]
+        assert "○ pipeline: J" in app.text.split("\n")[0]
         screen = await on_screen(app)
         assert "nothing submitted yet" in app.text
         assert "ollama pull qwen3:4b" in details(screen)
-        await app.press("2", "R", "p", "3", "1", "a", "v", "A", "u")
+        await app.press("2", "R", "p", "4", "1", "a", "x", "u")
         assert not opens
         assert not Database.exists(home)
         await app.press("n")
@@ -482,7 +454,7 @@ async def test_a_pipeline_that_cannot_be_read_is_said_once_and_stops_nothing(
     fake.error = StorageError("the pipeline's database cannot be used", where="nuggets.db")
     async with opened(home) as app:
         await app.until(lambda: "cannot be used" in app.notices)
-        assert "✗ pipeline unreadable: i" in app.text
+        assert "✗ pipeline unreadable: J" in app.text
         app.app.clear_notifications()
         app.main.pipeline.refresh()
         await app.pilot.pause(0.1)

@@ -12,6 +12,7 @@ from kits.fake_ollama import FakeOllama
 from core.daily import count_as_daily
 from core.memory import Memory
 from core.workspace import has_pipeline
+from nuggets_tui.screens.inbox import InboxScreen
 from nuggets_tui.screens.note_origin import NoteOriginScreen
 from nuggets_tui.screens.pipeline import PipelineScreen
 from nuggets_tui.screens.pipeline_intake import AddDocumentScreen, SubmitScreen
@@ -53,7 +54,7 @@ async def test_a_text_handed_in_becomes_proposals_and_those_accepted_notes_with_
         settings = f'[pipeline]\nshadowMode = true\n[pipeline.extraction]\nendpoint = "{ollama.url}"\n'
         (home / "settings.toml").write_text(settings, encoding="utf-8")
         async with opened(home, clock=lambda: datetime.now(UTC)) as app:
-            await app.press("i")
+            await app.press("J")
             screen = await app.screen(PipelineScreen)
             await app.until(lambda: screen.now_shown is not None)
             assert not has_pipeline(home)
@@ -65,11 +66,14 @@ async def test_a_text_handed_in_becomes_proposals_and_those_accepted_notes_with_
             # Nobody pressed anything more: the app does the work while it is open.
             await app.until(lambda: screen.now_shown is not None and len(screen.now_shown.proposals) == 2)
             assert contents(home).isdisjoint((CHOSEN, MOVES))
-            await app.press("1", "ctrl+a", "a")
+            await app.press("escape", "i")
+            await app.screen(InboxScreen)
+            await app.until(lambda: "2 proposals to decide" in app.text)
+            await app.press("ctrl+a", "a")
             review = await app.screen(ProposalsReview)
             assert len(review.accepted) == 2
             await app.press("ctrl+s")
-            await app.screen(PipelineScreen)
+            await app.screen(InboxScreen)
             await app.until(lambda: contents(home) >= {CHOSEN, MOVES})
             await app.press("escape")
             await app.back_on_main()
@@ -108,9 +112,9 @@ async def test_a_refusal_is_undone_and_redone_on_the_main_screen_also_after_a_re
         assert wanted >= 2
         async with opened(home, clock=lambda: datetime.now(UTC)) as app:
             await app.press("i")
-            screen = await app.screen(PipelineScreen)
+            screen = await app.screen(InboxScreen)
             await app.until(lambda: screen.now_shown is not None)
-            await app.press("1", "ctrl+a", "x", "y")
+            await app.press("ctrl+a", "x", "y")
             await app.until(lambda: not pipeline.proposals())
             await app.until(lambda: "u undoes it" in app.notices)
             await app.press("escape")
@@ -125,45 +129,6 @@ async def test_a_refusal_is_undone_and_redone_on_the_main_screen_also_after_a_re
             await app.until(lambda: len(pipeline.proposals()) == wanted)
 
 
-async def test_the_questions_that_a_note_answers_stand_in_its_pane_and_are_removed_and_put_back(
-    tmp_path: Path,
-) -> None:
-    from kits.service_kit import drain, open_pipeline
-
-    from nuggets_tui.screens.hints import HintsScreen
-
-    home = tmp_path / "memory"
-    memory = small_memory(home)
-    count_as_daily(memory, datetime.now(UTC), {})
-    (home / "settings.toml").write_text(
-        '[pipeline.extraction]\nprovider = "none"\n[pipeline.hints]\nenabled = true\n', encoding="utf-8"
-    )
-    note = memory.snapshot.visible[0]
-    with open_pipeline(home) as pipeline:
-        drain(pipeline)
-        with pipeline.database.write() as writer:
-            writer.hints.put(note.id, ("Who is paid?", "What is [bold]bold[/]?"))
-        async with opened(home, clock=lambda: datetime.now(UTC)) as app:
-            await app.show(note.title)
-            shown = app.main.query_one("#note", LineView)
-            await app.until(lambda: "? Who is paid?" in shown.text)
-            assert "What is [bold]bold[/]?" in shown.text
-            app.main.pipeline.show_hints()
-            await app.screen(HintsScreen)
-            await app.press("x")
-            await app.until(lambda: 'Removed "Who is paid?". u undoes it.' in app.notices)
-            assert pipeline.hints(note.id).removed == ("Who is paid?",)
-            await app.press("u")
-            await app.until(lambda: "The hint is back." in app.notices)
-            await app.until(lambda: "? Who is paid?" in app.text and "/]?" in app.text)
-            await app.press("home", "down")
-            await app.press("x", "escape")
-            await app.back_on_main()
-            await app.until(lambda: "? Who is paid?" not in shown.text)
-            await app.press("u")
-            await app.until(lambda: "? Who is paid?" in shown.text)
-
-
 async def test_a_document_is_added_indexed_while_the_app_is_open_removed_and_back(tmp_path: Path) -> None:
     home = tmp_path / "memory"
     memory = small_memory(home)
@@ -171,7 +136,7 @@ async def test_a_document_is_added_indexed_while_the_app_is_open_removed_and_bac
     (home / "settings.toml").write_text('[pipeline.extraction]\nprovider = "none"\n', encoding="utf-8")
     (tmp_path / "design.md").write_text("# Retry policy\n\nThe quetzal client retries.", encoding="utf-8")
     async with opened(home, clock=lambda: datetime.now(UTC)) as app:
-        await app.press("i")
+        await app.press("J")
         screen = await app.screen(PipelineScreen)
         await app.until(lambda: screen.now_shown is not None)
         await app.press("d")
@@ -187,7 +152,7 @@ async def test_a_document_is_added_indexed_while_the_app_is_open_removed_and_bac
             return [one.status for one in screen.now_shown.documents] if screen.now_shown else []
 
         await app.until(lambda: states() == ["done"])
-        await app.press("5")
+        await app.press("2")
         await app.until(lambda: screen.query_one("#documents", RowList).has_focus)
         assert "Retry policy" in app.text
         assert "searchable, 1 chunk" in app.text
@@ -213,7 +178,7 @@ async def test_a_text_is_removed_with_its_notes_after_a_look_and_brought_back_al
         drain(pipeline)
     assert MOVES in contents(home)
     async with opened(home, clock=lambda: datetime.now(UTC)) as app:
-        await app.press("i", "2")
+        await app.press("J", "1")
         screen = await app.screen(PipelineScreen)
         await app.until(
             lambda: "x removes it and hides its notes" in " ".join(screen.details_view.text.split())
@@ -231,7 +196,7 @@ async def test_a_text_is_removed_with_its_notes_after_a_look_and_brought_back_al
         await app.screen(LinesReview)
         await app.press("y")
         await app.until(lambda: MOVES not in contents(home))
-        await app.until(lambda: "Removed the text, 2 notes hidden. u brings it back." in app.notices)
+        await app.until(lambda: "Removed the text, 2 notes hidden. u undoes it." in app.notices)
         await app.until(lambda: "u brings it back" in " ".join(screen.details_view.text.split()))
         # It is removed: there is nothing to remove.
         await app.press("x")
@@ -242,7 +207,7 @@ async def test_a_text_is_removed_with_its_notes_after_a_look_and_brought_back_al
     with open_pipeline(home) as pipeline:
         pipeline.remove_text(raw_id)
     async with opened(home, clock=lambda: datetime.now(UTC)) as app:
-        await app.press("i", "2")
+        await app.press("J", "1")
         screen = await app.screen(PipelineScreen)
         await app.until(lambda: "u brings it back" in " ".join(screen.details_view.text.split()))
         await app.press("u")

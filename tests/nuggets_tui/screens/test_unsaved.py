@@ -221,7 +221,7 @@ async def test_a_text_kept_for_later_waits_where_its_note_is_edited(home: Path) 
 async def test_a_text_to_hand_in_outlives_a_crash_and_goes_once_it_is_handed_in(home: Path) -> None:
     said = "We chose PostgreSQL over MongoDB.\nThe reports need joins."
     async with opened(home) as app:
-        await app.press("i")
+        await app.press("J")
         await app.screen(PipelineScreen)
         await app.press("n")
         submit = await app.screen(SubmitScreen)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import os
 from pathlib import Path
 
 import pytest
@@ -208,36 +207,3 @@ async def test_copying_says_what_and_how_much(home: Path) -> None:
         await app.press("y")
         assert "80,004 characters, 2 lines" in app.notices
         assert "Some terminals take only" in app.notices
-
-
-@pytest.mark.parametrize(
-    ("setting", "warned"), [("external", True), ("off", True), ("on", False), ("", False)]
-)
-async def test_what_tmux_keeps_from_the_clipboard_is_said_once_with_what_to_run(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, setting: str, warned: bool
-) -> None:
-    programs = tmp_path / "bin"
-    programs.mkdir()
-    tmux = programs / "tmux"
-    # An old one that does not know the setting fails; it tells nothing then.
-    tmux.write_text(f'#!/bin/sh\n[ -n "{setting}" ] && echo "{setting}"\n')
-    tmux.chmod(0o755)
-    monkeypatch.setenv("PATH", str(programs), prepend=os.pathsep)
-    monkeypatch.setenv("TMUX", "/tmp/tmux-1000/default,1,0")
-    async with opened(home) as app:
-        for _ in range(2):
-            await app.press("y")
-            await app.until(lambda: not app.main.context.running("clipboard"))
-        assert app.notices.count("tmux set -s set-clipboard on") == warned
-
-
-async def test_a_tmux_that_cannot_be_run_is_not_spoken_of(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", "")
-    monkeypatch.setenv("TMUX", "/tmp/tmux-1000/default,1,0")
-    async with opened(home) as app:
-        await app.press("y")
-        await app.until(lambda: not app.main.context.running("clipboard"))
-        assert "Copied the text" in app.notices
-        assert "tmux" not in app.notices
