@@ -68,7 +68,7 @@ async def test_a_text_handed_in_becomes_proposals_and_those_accepted_notes_with_
             assert contents(home).isdisjoint((CHOSEN, MOVES))
             await app.press("escape", "i")
             await app.screen(InboxScreen)
-            await app.until(lambda: "2 proposals to decide" in app.text)
+            await app.until(lambda: "2 to decide" in app.text)
             await app.press("ctrl+a", "a")
             review = await app.screen(ProposalsReview)
             assert len(review.accepted) == 2
