@@ -22,6 +22,7 @@ from core.pipeline.models.provider import (
     Provider,
     Schema,
 )
+from core.pipeline.words import WORDS
 from core.text.normalise import encodable
 from core.text.tokens import STOP_WORDS, stem, words
 
@@ -313,23 +314,8 @@ _RELATED: Final = 0.3
 _MOST_RELATED: Final = 3
 # Words by which a later sentence takes an earlier one back, whatever else they share: those of a correction, and those
 # that may also tell of something else.
-_CORRECTING: Final = frozenset(
-    map(
-        stem,
-        words(
-            "back instead reverted actually correction corrected rather undone finally zurück statt stattdessen doch "
-            "finalement finalmente"
-        ),
-    )
-)
-_TAKING_BACK: Final = _CORRECTING | frozenset(
-    map(
-        stem,
-        words(
-            "replaced switched moved now changed longer jetzt ersetzt geändert maintenant remplacé ahora cambiado"
-        ),
-    )
-)
+_CORRECTING: Final = frozenset(map(stem, WORDS["corrections"]))
+_TAKING_BACK: Final = _CORRECTING | frozenset(map(stem, WORDS["changes"]))
 _ARTICLES: Final = frozenset(("a", "an", "the"))
 _BEFORE: Final = "\"'([{“„«‘"
 _AFTER: Final = ".,;:!?…\"')]}”“»’"

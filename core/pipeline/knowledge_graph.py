@@ -16,14 +16,14 @@ from core.pipeline.database.entities import Kind, StoredAttribute
 from core.pipeline.database.found_relations import WrittenFact
 from core.pipeline.database.tables import Tables
 from core.pipeline.extract import ExtractedRelation
-from core.pipeline.intake.aspects import aspect_of
-from core.pipeline.intake.decisions import find_decisions
 from core.pipeline.intake.linker import (
     ATTRIBUTE_IMPORTANCE,
     CONSTRAINT_IMPORTANCE,
     ENTITY_TYPE,
     PAIR_TYPE,
     AttributeKind,
+    aspect_of,
+    find_decisions,
 )
 from core.pipeline.intake.names import canonical_name
 from core.pipeline.intake.normalisation import collapse_white_space, compose

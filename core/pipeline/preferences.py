@@ -11,23 +11,12 @@ from typing import Final, NamedTuple
 
 from core.model.draft import Draft
 from core.model.note import ORIGIN, Note, is_stated_preference, origin_of_note, replace
-from core.pipeline.contradiction import contradicts_in_words
+from core.pipeline.contradiction import contradicts_in_words, denials
+from core.pipeline.words import WORDS
 from core.text.tokens import stem, words
 
 # What states a preference without saying of what.
-_LIGHT: Final = frozenset(
-    re.findall(
-        r"\S+",
-        """
-        please always from now on here out going forward future ever just only the a an my your our me you i we us it
-        is are be do use prefer rather have want like would should must keep make write give put d ll that this these
-        and bitte immer ab jetzt sofort kunftig künftig ich wir mir mich du die der das den dem ein eine einen
-        bevorzuge verwende nutze schreibe schreib schreiben mache sind ist lieber und toujours désormais desormais
-        dorénavant je nous préfère prefere préférons utilise écris ecris les le la des une un et s il te plaît
-        siempre ahora adelante partir de prefiero preferimos usa utiliza escribe los las el una y por favor gusta más
-        mas""",
-    )
-)
+_LIGHT: Final = WORDS["light in preferences"]
 _BEFORE_VALUE: Final = frozenset(
     ("in", "auf", "en", "with", "mit", "con", "avec", "as", "als", "comme", "como")
 )
@@ -37,7 +26,6 @@ _ROMANCE: Final = frozenset(
     ("je", "nous", "préfère", "prefere", "toujours", "les", "des", "prefiero", "siempre", "los", "las")
 )
 _COMPARED: Final = re.compile(r"\b(?:over|than|instead|not|statt|als|plutôt|que|antes)\b", re.IGNORECASE)
-_DENIED: Final = re.compile(r"\b(?:never|not|don['’]?t|nie|niemals|kein\w*|jamais|nunca|no)\b", re.IGNORECASE)
 
 
 class _Said(NamedTuple):
@@ -71,7 +59,7 @@ def takes_place_of(newer: str, older: str) -> bool:
     """Whether a preference says otherwise on the same thing than another."""
     if contradicts_in_words(newer, older):
         return True
-    if _DENIED.search(newer) and _DENIED.search(older):
+    if denials(newer) and denials(older):
         # Two things may be forbidden at once.
         return False
     new, old = _read(newer), _read(older)

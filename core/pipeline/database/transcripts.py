@@ -14,7 +14,7 @@ from typing import Final, Literal
 
 from core.errors import BrokenFileError
 from core.folder import DATABASE_FILE
-from core.pipeline.intake.excerpt import excerpt
+from core.pipeline.intake.chunks import excerpt
 from core.pipeline.intake.redaction import Redacted
 from core.pipeline.records import Conversation
 

@@ -1,10 +1,11 @@
-"""Cuts a long text into overlapping windows at boundaries: headings, paragraphs, lines, sentences, words, graphemes."""
+"""Cuts a long text: into overlapping windows at headings, paragraphs, lines, sentences, words and graphemes, and to the
+part of it around certain words."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from core.pipeline.intake.sentences import TextSpan
@@ -19,16 +20,16 @@ _BLANK_LINE: Final = re.compile(r"[^\S\n\r\v\f\x85\u2028\u2029]*+(?:[\n\r\v\f\x8
 _HEADING: Final = re.compile(r" {0,3}#{1,6}[ \t]|<h[1-6]\b", re.IGNORECASE)
 _SENTENCE_END: Final = re.compile(r"[.!?…]++[\"'”’»)\]}*_`]*+\s++|[。！？]++[」』）”’]*+\s*+")
 _SPACE: Final = re.compile(r"\s++")
-_JOINER: Final = "\u200d"
-_MODIFIERS: Final = range(0x1F3FB, 0x1F400)
-_TAGS: Final = range(0xE0020, 0xE0080)
-_FLAGS: Final = range(0x1F1E6, 0x1F200)
-# Korean syllables written in parts: a leading consonant, a vowel, a trailing consonant.
-_LEADING: Final = (range(0x1100, 0x1160), range(0xA960, 0xA97D))
-_FOLLOWING: Final = (range(0x1160, 0x1200), range(0xD7B0, 0xD7FC))
-_SYLLABLES: Final = range(0xAC00, 0xD7A4)
+# What goes on the grapheme before it: joiners, tones of skin, letters of flags' tags, later parts of a Korean syllable.
+_CONTINUES: Final = re.compile("[\u200d\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f\u1160-\u11ff\ud7b0-\ud7fb]")
+# Two letters of flags make one; a leading consonant of Korean waits for its vowel.
+_FLAGS: Final = re.compile("[\U0001f1e6-\U0001f1ff]*")
+_LEADING: Final = re.compile("[\u1100-\u115f\ua960-\ua97c]")
+_KOREAN: Final = re.compile("[\u1100-\u115f\ua960-\ua97c\uac00-\ud7a3]")
 # A consonant after one of these is written into the one before it.
 _VIRAMA_CLASS: Final = 9
+# How far an end of an excerpt is moved, as a part of the whole, so that no word is cut.
+_LEEWAY: Final = 8
 
 
 def chunks(text: str, size: int, overlap: int, *, start: int = 0) -> Iterator[TextSpan]:
@@ -86,27 +87,16 @@ def _is_start(text: str, place: int) -> bool:
 
 def _line_start(text: str, low: int, limit: int) -> int:
     """The last start of a line in a range, one before a heading or after a blank line preferred; 0 for none."""
-    best, best_rank = 0, 0
+    best = (0, 0)
     for found in _LINE_END.finditer(text, max(0, low - 2), limit):
         place = found.end()
-        if place < low or _joined(text, place):
+        # The blank line itself goes with the window that it ends.
+        if place < low or _joined(text, place) or _BLANK_LINE.match(text, place):
             continue
-        if _HEADING.match(text, place):
-            rank = 3
-        elif _BLANK_LINE.match(text, place):
-            # The blank itself goes with the window that it ends.
-            continue
-        else:
-            rank = 2 if _after_blank(text, found.start()) else 1
-        if rank >= best_rank:
-            best, best_rank = place, rank
-    return best
-
-
-def _after_blank(text: str, line_end: int) -> bool:
-    """Whether the line that ends here is blank."""
-    before = text[max(0, line_end - _LONGEST_CLUSTER) : line_end].rstrip(" \t")
-    return not before or _LINE_END.match(before[-1]) is not None
+        before = text[max(0, found.start() - _LONGEST_CLUSTER) : found.start()].rstrip(" \t")
+        rank = 3 if _HEADING.match(text, place) else 2 if not before or _LINE_END.match(before[-1]) else 1
+        best = max(best, (rank, place))
+    return best[1]
 
 
 def _last_end(pattern: re.Pattern[str], text: str, low: int, limit: int) -> int:
@@ -140,29 +130,33 @@ def _joined(text: str, place: int) -> bool:
     before, after = text[place - 1], text[place]
     if before < "\u0300" and after < "\u0300":
         return before == "\r" and after == "\n"
-    code = ord(after)
-    if _JOINER in (before, after) or code in _MODIFIERS or code in _TAGS:
-        return True
-    if unicodedata.category(after) in ("Mn", "Mc", "Me"):
+    if before == "\u200d" or _CONTINUES.match(after) or unicodedata.category(after) in ("Mn", "Mc", "Me"):
         return True
     if unicodedata.combining(before) == _VIRAMA_CLASS and after.isalpha():
         return True
-    if code in _FLAGS:
-        return _flags_before(text, place) % 2 == 1
-    return _one_syllable(ord(before), code)
+    if _FLAGS.fullmatch(after):
+        flags = _FLAGS.match(text[max(0, place - 2 * _LONGEST_CLUSTER) : place][::-1])
+        return flags is not None and flags.end() % 2 == 1
+    return _LEADING.match(before) is not None and _KOREAN.match(after) is not None
 
 
-def _flags_before(text: str, place: int) -> int:
-    """How many letters of flags stand before a place: two make one flag."""
-    first = place
-    while first > 0 and ord(text[first - 1]) in _FLAGS and place - first < 2 * _LONGEST_CLUSTER:
-        first -= 1
-    return place - first
+def excerpt(text: str, wordings: Iterable[str], most: int) -> TextSpan:
+    """At most `most` characters of a text around the first of some wordings that stands in it, else its beginning.
 
-
-def _one_syllable(before: int, after: int) -> bool:
-    leads = any(before in each for each in _LEADING)
-    if leads:
-        return after in _SYLLABLES or any(after in each for each in (*_LEADING, *_FOLLOWING))
-    in_syllable = before in _SYLLABLES or any(before in each for each in _FOLLOWING)
-    return in_syllable and any(after in each for each in _FOLLOWING)
+    What was found is kept whole where it fits, in the middle where that can be; words are not cut where white space
+    is near.
+    """
+    if len(text) <= most:
+        return TextSpan(0, len(text))
+    found = ((place, len(one)) for one in wordings if one and (place := text.find(one)) >= 0)
+    start, length = next(found, (0, 0))
+    begin = max(0, min(start - max(0, most - length) // 2, len(text) - most))
+    end = begin + most
+    leeway = max(0, min(most // _LEEWAY, (most - length) // 2))
+    if begin:
+        spaces = (place for place in range(begin, begin + leeway) if text[place - 1].isspace())
+        begin = next(spaces, begin)
+    if end < len(text):
+        spaces = (place for place in range(end, max(begin, end - leeway), -1) if text[place].isspace())
+        end = next(spaces, end)
+    return TextSpan(begin, end)

@@ -9,28 +9,9 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final, Literal, NamedTuple
 
-from core.pipeline.ground import ORDERS
-from core.pipeline.intake.aspects import VERBS
-from core.pipeline.intake.name_words import (
-    ADVERBS,
-    COMMON_NOUNS,
-    FOREIGN_VERBS,
-    GENERIC_ACRONYMS,
-    GERMAN_BEFORE_NAMES,
-    GERMAN_DETERMINERS,
-    NO_NAMES,
-    OPENERS,
-    SPEAKERS,
-    SUBJECT_VERBS,
-    TITLES,
-    is_derived,
-    is_past,
-    may_be_german_noun,
-    may_be_several,
-)
 from core.pipeline.intake.normalisation import collapse_white_space, compose
-from core.pipeline.intake.program_output import without_output
-from core.pipeline.intake.sentences import TextSegment, TextSpan, sentences
+from core.pipeline.intake.sentences import TextSpan, sentences
+from core.pipeline.words import WORDS
 from core.text.file_references import file_references
 from core.text.languages import FOREIGN_WORDS, is_listed, language_of, serves_grammar
 from core.text.tokens import fold
@@ -45,6 +26,23 @@ _LONGEST_WORD: Final = 80
 _LONGEST_IDENTIFIER: Final = 80
 _MOST_WORDS: Final = 6
 
+_ASPECTS: Final = frozenset(
+    word for name, group in WORDS.items() if name.startswith("aspect ") for word in group if " " not in word
+)
+_BEHIND_A_SUBJECT: Final = (
+    (_ASPECTS - WORDS["aspects without verbs"]) | WORDS["verbs of a subject"] | WORDS["foreign verbs"]
+)
+_NOUNS: Final = WORDS["common nouns"]
+_TITLES: Final = WORDS["titles"]
+# What opens a sentence with a capital: an order, a pronoun, an article.
+_OPENING_WORDS: Final = WORDS["openers"] | WORDS["orders"]
+# A word alone that is no name wherever it stands: a function word of any language, an everyday noun.
+_SAYS_LITTLE: Final = WORDS["openers"] | FOREIGN_WORDS | _NOUNS
+# How common nouns of German are built; words made of others: "Deployment", "Caching", "Robustness", "Quickly".
+_GERMAN_NOUN: Final = tuple(WORDS["german nouns end in"])
+_DERIVED: Final = tuple(WORDS["derived words end in"])
+_LONG_ENOUGH: Final = 6
+
 _WORD: Final = re.compile(r"\S+")
 _OPENING: Final = "\"'`([{<*_~#“”‘’«»„‹›¿¡|"
 _CLOSING: Final = "\"'`)]}>*_~“”‘’«»„‹›|,;:.!?…，；：。、"
@@ -54,7 +52,7 @@ _ACRONYM: Final = re.compile(r"[A-Z]{2,6}s?(?:-?\d[\w.]{0,8})?", re.ASCII)
 _IDENTIFIER: Final = re.compile(r"[@\w][\w.:/@+-]*(?:\(\))?")
 _JOINT: Final = re.compile(r"\w_\w|[a-z\d][A-Z]|[A-Z]{2}[a-z]|\w[-./]\w|::")
 _PACKAGE: Final = re.compile(r"@[a-z\d][\w.-]{0,60}/[a-z\d][\w.-]{0,80}", re.ASCII)
-_BEHIND_A_SUBJECT: Final = VERBS | SUBJECT_VERBS | FOREIGN_VERBS
+_PAST: Final = re.compile(r".+[^e]ed")
 _HUMP: Final = re.compile(r"[a-z\d][A-Z]")
 # SQLAlchemy, VSCode, LLaMA: several capitals, then small letters.
 _CAPITALS_FIRST: Final = re.compile(r"[A-Z]{2,}[a-z]\w*", re.ASCII)
@@ -62,11 +60,13 @@ _ACRONYM_ENDS: Final = re.compile(r"(?:(?<=[A-Z])s)?(?:-?\d[\w.]*)?$", re.ASCII)
 _LABEL: Final = re.compile(
     r"[\s>*_#-]{0,20}+([^\W\d_]{1,20}+(?: [^\W\d_]{1,20}+){0,2}+)[*_]{0,2}\s?[:：][*_]{0,2}(?=\s|$)"
 )
+_SLASH: Final = re.compile(r"[/\\]")
 _HEADING: Final = re.compile(r"\s{0,3}#{1,6}\s")
 # Latin letters on one side, letters of another script on the other: "予約アプリKazenoの", "Redis를".
 _LATIN: Final = re.compile(r"[\x00-\u036f\u1e00-\u1eff\u2000-\u206f]+")
 _LATIN_WORD: Final = re.compile(r"(?:(?!\s)[\x00-\u036f\u0370-\u1fff])+")
 _LATIN_LETTER: Final = re.compile(r"[A-Za-z\u00c0-\u024f]")
+# Names of Japanese and Korean that a word of respect follows.
 _HONOURED: Final = re.compile(
     r"(?:[\u4e00-\u9fff々]{1,4}|[\u30a1-\u30faー]{2,8})(?=さん|さま|様|氏|くん|君|ちゃん|先生)|[\uac00-\ud7a3]{2,4}(?=\s?(?:님|씨))"
 )
@@ -123,10 +123,17 @@ def find_names(text: str, known: Container[str] = frozenset()) -> tuple[Name, ..
     scanned = without_output(text[:SCANNED])
     coded = list(_outermost(_coded(scanned)))
     blanked = _blanked(scanned, coded)
-    mentions, doubtful = [*coded, *_honoured(blanked)], list[tuple[Mention, bool]]()
+    mentions, doubtful = list(coded), list[tuple[Mention, bool]]()
+    if not blanked.isascii():
+        mentions += [
+            Mention(TextSpan(*found.span()), found[0], "name") for found in _HONOURED.finditer(blanked)
+        ]
     all_german = language_of(words_of(fold(blanked)), blanked) == "german"
     for sentence in sentences(blanked):
-        words = tuple(_words(blanked, _behind_label(blanked, sentence), sentence.end))
+        # A sentence may begin with who says it.
+        label = _LABEL.match(blanked, sentence.start, sentence.end)
+        spoken = label is not None and not WORDS["speakers"].isdisjoint(label[1].lower().split())
+        words = tuple(_words(blanked, label.end() if label and spoken else sentence.start, sentence.end))
         german = _in_german(blanked[sentence.start : sentence.end], all_german)
         heading = _HEADING.match(blanked, sentence.start, sentence.end) is not None
         for mention, is_supported in _runs(blanked, words, german):
@@ -155,20 +162,6 @@ def _in_german(text: str, all_german: bool) -> bool:
         sum(serves_grammar(word, (language,)) for word in found) for language in ("german", "english")
     )
     return all_german and german >= english
-
-
-def _behind_label(text: str, sentence: TextSegment) -> int:
-    """Where a sentence begins that is labelled with who says it."""
-    label = _LABEL.match(text, sentence.start, sentence.end)
-    if label is None or SPEAKERS.isdisjoint(label[1].lower().split()):
-        return sentence.start
-    return label.end()
-
-
-def _honoured(text: str) -> Iterator[Mention]:
-    """Names of Japanese and Korean that a word of respect follows."""
-    for found in _HONOURED.finditer(text) if not text.isascii() else ():
-        yield Mention(TextSpan(*found.span()), found[0], "name")
 
 
 def _outermost(mentions: Iterator[Mention]) -> Iterator[Mention]:
@@ -210,15 +203,11 @@ def _coded(text: str) -> Iterator[Mention]:
     for word in _words(text, 0, len(text)) if "@" in text else ():
         if _PACKAGE.fullmatch(word.text):
             yield Mention(word.span, word.text, "package")
-    for found in (_LATIN_WORD if not text.isascii() else _WORD).finditer(text) if _has_slash(text) else ():
-        for reference in file_references(found[0]) if _has_slash(found[0]) else ():
-            if _has_slash(reference.path):
+    for found in (_LATIN_WORD if not text.isascii() else _WORD).finditer(text) if _SLASH.search(text) else ():
+        for reference in file_references(found[0]) if _SLASH.search(found[0]) else ():
+            if _SLASH.search(reference.path):
                 start = found.start() + reference.start
                 yield Mention(TextSpan(start, start + len(reference.path)), reference.path, "path")
-
-
-def _has_slash(text: str) -> bool:
-    return "/" in text or "\\" in text
 
 
 def _is_identifier(said: str) -> bool:
@@ -300,11 +289,14 @@ def _named(
     german: bool,
 ) -> Iterator[tuple[Mention, bool]]:
     opens = run[0] is first
-    bare = _without_titles(_without_opener(run) if opens else run)
+    bare = run[1:] if opens and len(run) > 1 and _only_opens(run[0].text) else run
+    while bare and bare[0].text.lower() in _TITLES:
+        bare = bare[1:]
     if german and bare and not any(_is_distinct(word.text) for word in bare):
-        titled = len(bare) < len(run) and run[-len(bare) - 1].text.lower() in TITLES
+        titled = len(bare) < len(run) and run[-len(bare) - 1].text.lower() in _TITLES
         bare = bare if titled else _named_in_german(bare, after, words)
-    if not bare or (len(bare) == 1 and not bare[0].cut and _says_little(bare[0].text)):
+    alone = bare[0].text if len(bare) == 1 and not bare[0].cut else ""
+    if not bare or (alone.lower() in _SAYS_LITTLE and not _is_distinct(alone)):
         return
     span = TextSpan(bare[0].span.start, bare[-1].span.end)
     name = collapse_white_space(compose(span.of(text)))
@@ -315,23 +307,9 @@ def _named(
     yield Mention(span, name, "name", doubtful), supported
 
 
-def _says_little(word: str) -> bool:
-    """Whether a word alone is no name wherever it stands: a function word of any language, an everyday noun."""
-    lower = word.lower()
-    return not _is_distinct(word) and (lower in OPENERS or lower in FOREIGN_WORDS or lower in COMMON_NOUNS)
-
-
-def _without_opener(run: list[_Word]) -> list[_Word]:
-    """A run that opens a sentence without what only has a capital for that: an order, a pronoun, an article."""
-    lower = run[0].text.lower()
-    opener = lower in OPENERS or lower in ORDERS
-    return run[1:] if len(run) > 1 and opener and not _is_distinct(run[0].text) else run
-
-
-def _without_titles(run: list[_Word]) -> list[_Word]:
-    """A run without what somebody is: "Dr", "Herr", "Principal Engineer"; empty where it says nothing else."""
-    place = next((place for place, word in enumerate(run) if word.text.lower() not in TITLES), len(run))
-    return run[place:]
+def _only_opens(word: str) -> bool:
+    """Whether a word that opens a sentence only has a capital for that."""
+    return word.lower() in _OPENING_WORDS and not _is_distinct(word)
 
 
 def _named_in_german(run: list[_Word], after: _Word | None, words: tuple[_Word, ...]) -> list[_Word]:
@@ -341,20 +319,20 @@ def _named_in_german(run: list[_Word], after: _Word | None, words: tuple[_Word, 
     common = [_is_common_word(word.text.lower()) for word in run]
     if len(run) > 1 and common[0] and not any(common[1:]):
         # "auf dem Cluster Nordlicht".
-        return [] if may_be_german_noun(run[-1].text.lower()) else run[1:]
-    if before in GERMAN_DETERMINERS or any(common):
+        return [] if run[-1].text.lower().endswith(_GERMAN_NOUN) else run[1:]
+    if before in WORDS["german determiners"] or any(common):
         return []
     if len(run) > 1:
-        return [] if may_be_german_noun(run[0].text.lower()) else run
+        return [] if run[0].text.lower().endswith(_GERMAN_NOUN) else run
     if after is not None and after.text[:1].isdigit() and not run[0].ends_run:
         return run
-    named = before in GERMAN_BEFORE_NAMES and not may_be_german_noun(run[0].text.lower())
+    named = before in WORDS["german before names"] and not run[0].text.lower().endswith(_GERMAN_NOUN)
     return run if named else []
 
 
 def _is_common_word(lower: str) -> bool:
     """Whether it is a word of everyday or of general and technical English."""
-    return lower in COMMON_NOUNS or is_listed(lower)
+    return lower in _NOUNS or is_listed(lower)
 
 
 def _has_capital(word: str) -> bool:
@@ -370,8 +348,8 @@ def _has_capital(word: str) -> bool:
     return (
         looks
         and "://" not in said
-        and not (said[:2].isupper() and _ACRONYM_ENDS.sub("", said).lower() in GENERIC_ACRONYMS)
-        and said.lower().replace("’", "'") not in NO_NAMES
+        and not (said[:2].isupper() and _ACRONYM_ENDS.sub("", said).lower() in WORDS["generic acronyms"])
+        and said.lower().replace("’", "'") not in WORDS["no names"]
         and not _contracted(said)
     )
 
@@ -379,7 +357,7 @@ def _has_capital(word: str) -> bool:
 def _contracted(word: str) -> bool:
     """Whether it is a pronoun or auxiliary with what it was drawn together with: I'm, Don't, They've."""
     head, _, tail = word.lower().replace("’", "'").partition("'")
-    return tail in {"m", "t", "ve", "re", "ll", "d"} and (tail == "t" or head in NO_NAMES)
+    return tail in {"m", "t", "ve", "re", "ll", "d"} and (tail == "t" or head in WORDS["no names"])
 
 
 def _is_distinct(word: str) -> bool:
@@ -395,7 +373,8 @@ def _is_distinct(word: str) -> bool:
 def _is_supported(word: _Word, after: _Word | None, words: tuple[_Word, ...]) -> bool:
     """Whether the sentence says that its first word is a name: a list of names, or the subject of a verb."""
     lower = word.text.lower()
-    if after is None or is_derived(lower) or lower in COMMON_NOUNS or lower in FOREIGN_WORDS:
+    derived = len(lower) >= _LONG_ENOUGH and lower.endswith(_DERIVED)
+    if after is None or derived or lower in _NOUNS or lower in FOREIGN_WORDS:
         return False
     place = next(number for number, other in enumerate(words) if other is word) + 1
     following = words[place : place + 3]
@@ -408,14 +387,60 @@ def _is_supported(word: _Word, after: _Word | None, words: tuple[_Word, ...]) ->
         return word.possessive
     if said[0] in {"and", "or", "&"} and len(following) > 1:
         return _has_capital(following[1].text)
-    one = not may_be_several(lower)
+    # Built as no plural of a noun is.
+    one = not lower.endswith("s") or lower.endswith(("ss", "us", "is"))
     if after.text[:1].isdigit():
         return True
     if said[0] in {"who", "whose"}:
         return one
-    verb = said[1] if len(said) > 1 and (said[0] in ADVERBS or said[0].endswith("ly")) else said[0]
+    verb = said[1] if len(said) > 1 and (said[0] in WORDS["adverbs"] or said[0].endswith("ly")) else said[0]
     if not one and f"{verb}s" in _BEHIND_A_SUBJECT:
         # "Traces go": several of them.
         return False
     denied = said[0].replace("’", "'").endswith("n't")
-    return denied or not _BEHIND_A_SUBJECT.isdisjoint((said[0], verb)) or (one and is_past(verb))
+    return (
+        denied
+        or not _BEHIND_A_SUBJECT.isdisjoint((said[0], verb))
+        or (one and _PAST.fullmatch(verb) is not None)
+    )
+
+
+# What a program printed: logs, stack traces, listings, code between fences.
+_FENCE: Final = re.compile(r"^[ \t]{0,3}(```|~~~)[^\n]*\n(?:.*\n)*?[ \t]{0,3}\1[ \t]*$", re.MULTILINE)
+_INDENTED: Final = re.compile(r"(?:\t| {4})\s*\S")
+_ITEM: Final = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s")
+_PRINTED: Final = re.compile(
+    r"""\s*(?:
+    [\[(]?\d{4}-\d\d-\d\d[T ]\d\d:\d\d | [\[(]?\d\d:\d\d:\d\d\b | \[\s*\d{1,3}%\] | \$\s\S | >>>\s
+    | (?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|PASS|FAIL|SKIP|PASSED|FAILED)\b(?!\s*:\s*[a-z]+\s)
+    | (?:error|warning)(?:\[[A-Z]\d+\])?:\s | Traceback\s\(most\srecent | File\s"[^"]+",\sline\s\d
+    | at\s[\w.$<>]+\( | Caused\sby:\s | [\w.$]+(?:Exception|Error)(?::\s|$) | thread\s'[^']*'\spanicked
+    | [{\[]["'{] | (?:---|\+\+\+)\s[ab]/ | @@\s-\d | diff\s--git\s | Benchmark\w+(?:-\d+)?\s+\d
+    | (?:goos|goarch|pkg|cpu):\s | ok\s{2,}\S | (?:commit|tree|index)\s[0-9a-f]{7,}
+    | (?:GET|POST|PUT|DELETE|PATCH|HEAD)\s/\S*\s | \#\s(?:module|resource|data)\.\S+\s
+    )""",
+    re.VERBOSE,
+)
+
+
+def without_output(text: str) -> str:
+    """A text with all that a program seems to have printed blanked out, each other character in its place.
+
+    Code between fences; lines that look like a log, a stack trace or a difference; and lines indented by four, where
+    others are not and they belong to no list.
+    """
+    text = _FENCE.sub(lambda found: _blank(found[0]), text)
+    lines = text.split("\n")
+    some_are_not = any(line.strip() and not _INDENTED.match(line) for line in lines)
+    listed = False
+    for number, line in enumerate(lines):
+        if not line.strip():
+            continue
+        listed = _ITEM.match(line) is not None or (listed and line[:1].isspace())
+        if (some_are_not and not listed and _INDENTED.match(line)) or _PRINTED.match(line):
+            lines[number] = _blank(line)
+    return "\n".join(lines)
+
+
+def _blank(text: str) -> str:
+    return "".join(char if char in "\n\r" else " " for char in text)

@@ -298,13 +298,13 @@ def _contradictions(
         between()
         fact = extraction.facts[proposal.fact].content
         verdict = check(proposal.action, fact, proposal.target.content, caller, work.configuration)
-        if verdict:
+        if verdict.kind:
             found[proposal.fact] = verdict.said
         elif verdict.error is not None:
             if isinstance(verdict.error, CallRefusedError) or verdict.error.outage:
                 raise verdict.error
             unchecked[proposal.fact] = (
-                f"Fact {proposal.fact + 1}: not checked for a contradiction: {verdict.failure}"
+                f"Fact {proposal.fact + 1}: not checked for a contradiction: {verdict.error.kind}"
             )
     return found, unchecked
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kits.hostile import HOSTILE
 
-from core.pipeline.intake.decisions import find_decisions
+from core.pipeline.intake.linker import find_decisions
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "decision_patterns.json").read_text("utf-8"))
 

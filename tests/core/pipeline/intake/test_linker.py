@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kits.hostile import HOSTILE
 
-from core.pipeline.intake.aspects import aspect_of
-from core.pipeline.intake.linker import MOST_ENTITIES, MOST_PAIRS, link
+from core.pipeline.intake.linker import MOST_ENTITIES, MOST_PAIRS, aspect_of, link
 from core.pipeline.intake.names import canonical_name
 
 FOLDER = Path(__file__).parents[1] / "vectors"
