@@ -300,7 +300,7 @@ class Workspace:
 
     def verify(self, progress: Progress | None = None) -> tuple[Finding, ...]:
         """Every problem, the memory's own first. Errors as `Maintenance.verify`."""
-        from core.pipeline.writes.verify import drift
+        from core.pipeline.writes.following import drift
 
         return (
             *self.memory.maintenance.verify(progress),
@@ -311,7 +311,7 @@ class Workspace:
         """Repairs what can be repaired without asking. Returns what changed in the notes; of several change sets, the
         last. Errors as `Maintenance.repair`.
         """
-        from core.pipeline.writes.verify import repair_drift
+        from core.pipeline.writes.following import repair_drift
 
         done = self.memory.maintenance.repair()
         with (

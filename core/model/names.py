@@ -69,6 +69,13 @@ def check_nugget_name(name: str, existing: Iterable[str] = ()) -> str:
     return name
 
 
+def known_nugget(name: str, known: Collection[str]) -> str:
+    """A nugget's name as it is spelled already where only case differs: files of both could not lie side by side."""
+    if name in known:
+        return name
+    return next((other for other in sorted(known) if other.lower() == name.lower()), name)
+
+
 def note_id(kind: str, nugget: str, unique: str) -> str:
     """An id of the file format: `fact-<nugget>-<8 hex>` or `note-<nugget>-<8 hex>`."""
     return f"{'fact' if kind == 'fact' else 'note'}-{nugget}-{unique}"

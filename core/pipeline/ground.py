@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final, NamedTuple
@@ -13,7 +15,7 @@ from core.pipeline.intake.redaction import MARK
 from core.pipeline.intake.sentences import sentences
 from core.pipeline.words import WORDS
 from core.text.languages import FOREIGN_WORDS
-from core.text.tokens import STOP_WORDS, fold, stem, words
+from core.text.tokens import STOP_WORDS, fold, stem, stems, words
 
 # Digits that are no part of a name (H100, IPv6), with the signs that group and part them, and what may be a unit.
 _NUMBER: Final = re.compile(
@@ -302,3 +304,54 @@ def _names(text: str) -> list[str]:
     found = (_CLITICS.sub("", one.strip(".'’")) for one in _TOKEN.findall(text))
     named = (one for one in found if not one.islower() and not one[:1].isdigit() and fold(one) not in _LIGHT)
     return [stem(word) for one in named for word in plain_words(one)]
+
+
+# The place of a fact in its text
+
+_LONGEST_READ: Final = 50_000
+_MOST_SPANS: Final = 1_000
+_BULLETS: Final = "-*•#>"
+_ENDINGS: Final = ".!?…。！？"
+
+
+def source_spans(text: str, facts: Iterable[str]) -> list[tuple[int, int] | None]:
+    """For each fact the sentence of a text that shares most words of weight with it, as (start, end) in characters.
+
+    A word weighs the less the more sentences have it; of equals the first one is taken. None for a fact that shares no
+    word that carries meaning.
+    """
+    spans: list[tuple[int, int]] = []
+    meanings: list[frozenset[str]] = []
+    for segment in sentences(text[:_LONGEST_READ]):
+        spans.append(_trimmed(text, segment.start, segment.end))
+        meanings.append(frozenset(stems(text[segment.start : segment.end])))
+        if len(spans) == _MOST_SPANS:
+            break
+    holding = Counter(word for meaning in meanings for word in meaning)
+    return [_best(frozenset(stems(fact)), spans, meanings, holding) for fact in facts]
+
+
+def _best(
+    fact: frozenset[str],
+    spans: list[tuple[int, int]],
+    meanings: list[frozenset[str]],
+    holding: Counter[str],
+) -> tuple[int, int] | None:
+    best, most = None, 0.0
+    for span, meaning in zip(spans, meanings, strict=True):
+        # Sorted, since a sum of fractions depends on their order and that of a set on the process.
+        weight = sum(1 / holding[word] for word in sorted(fact & meaning))
+        if weight > most:
+            best, most = span, weight
+    return best
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """The span without white space and bullets at its head, and with the sign that ends it."""
+    while start < end - 1 and (text[start].isspace() or text[start] in _BULLETS):
+        start += 1
+    while end > start + 1 and text[end - 1].isspace():
+        end -= 1
+    while end < len(text) and text[end] in _ENDINGS:
+        end += 1
+    return start, end

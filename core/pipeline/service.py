@@ -800,7 +800,7 @@ class Pipeline:
     def accept(self, ids: Iterable[str], by: str = "person") -> Accepted:
         """Accepts proposals and writes them into the notes at once, as one change set that `undo` undoes."""
         from core.pipeline.knowledge_graph import update_graph
-        from core.pipeline.writes.accept import accept
+        from core.pipeline.writes.deciding import accept
 
         with self.database.errors():
             done = accept(self.database, self.memory, ids, by=by, now=self._now())
@@ -823,8 +823,7 @@ class Pipeline:
         proposals wait again then. Nothing is written into the notes.
         """
         from core.pipeline.records import Refused
-        from core.pipeline.writes.accept import refuse
-        from core.pipeline.writes.decisions import new_entry_id
+        from core.pipeline.writes.deciding import new_entry_id, refuse
 
         with self.database.errors():
             entry_id = new_entry_id(self.memory, self._ids)
@@ -851,7 +850,7 @@ class Pipeline:
         """Lets some hints of a note find it no more, also when they are made again; `undo` puts them back. The entry of
         the log, None where the log cannot be written now. Raises NotFoundError for hints that the note does not have.
         """
-        from core.pipeline.writes.decisions import new_entry_id, remove_hints
+        from core.pipeline.writes.deciding import new_entry_id, remove_hints
 
         with self.database.errors():
             entry_id = new_entry_id(self.memory, self._ids)
@@ -864,7 +863,7 @@ class Pipeline:
 
     def _noted(self, entry_id: str) -> ChangeSet | None:
         """The entry of the log that tells of a decision; None where it cannot be written now."""
-        from core.pipeline.writes.decisions import note_decisions
+        from core.pipeline.writes.deciding import note_decisions
 
         with contextlib.suppress(NuggetsError):
             noted = note_decisions(self.database, self.memory)
@@ -876,7 +875,7 @@ class Pipeline:
         Returns how many stand otherwise by that.
         """
         from core.pipeline.removal import follow_shown
-        from core.pipeline.writes.undone import follow_undo
+        from core.pipeline.writes.deciding import follow_undo
 
         follow_shown(self.database, self.memory, now=self._now())
         return follow_undo(self.database, self.memory, now=self._now())

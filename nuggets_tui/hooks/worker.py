@@ -150,7 +150,7 @@ def _capture(draft: Draft, said: Iterable[tuple[str, str, str]]) -> None:
     from core.graph.edits import create_note, hide_note
     from core.model.infer import MetaInput
     from core.pipeline.preferences import dispute_older
-    from core.pipeline.writes.note_of import title_of
+    from core.pipeline.writes.notes import title_of
     from nuggets_tui.hooks.capture import ASKS, PERSON, is_preference
 
     known = {_plain(note.content) for note in draft.notes()}

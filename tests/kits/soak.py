@@ -267,7 +267,7 @@ def _hand_in(pipeline: Pipeline, number: int) -> None:
 
 def _findings(pipeline: Pipeline, clock: Clock) -> list[str]:
     """What does not agree between database and notes."""
-    from core.pipeline.writes.verify import drift
+    from core.pipeline.writes.following import drift
 
     pipeline.memory.refresh()
     return [finding.detail for finding in drift(pipeline.memory)]

@@ -15,9 +15,8 @@ from core.pipeline.database.jobs import Lease
 from core.pipeline.models.provider import Provider
 from core.pipeline.records import Accepted, HistoryRow, StoredProposal
 from core.pipeline.workers import extract_job
-from core.pipeline.writes import accept
-from core.pipeline.writes.committing import Committed
-from core.pipeline.writes.planned import ExtractPlan
+from core.pipeline.writes import deciding
+from core.pipeline.writes.committing import Committed, ExtractPlan
 from core.pipeline.writes.submit import Submission, store_submission
 from core.settings.pipeline_sections import AutonomousPart, PipelineConfiguration
 from kits.scripted_model import Line, ScriptedModel
@@ -131,13 +130,13 @@ class Writes:
 
     def accept(self, *ids: str, by: str = "person") -> Accepted:
         self.now += 1_000
-        return accept.accept(self.database, self.memory, ids, by=by, now=self.now)
+        return deciding.accept(self.database, self.memory, ids, by=by, now=self.now)
 
     def refuse(self, *ids: str) -> int:
         self.now += 1_000
         self._decided += 1
         entry = f"{self._decided:08x}"
-        return len(accept.refuse(self.database, ids, by="person", now=self.now, entry_id=entry))
+        return len(deciding.refuse(self.database, ids, by="person", now=self.now, entry_id=entry))
 
     def proposals(self, *, all: bool = True) -> tuple[StoredProposal, ...]:
         """The newest first."""

@@ -93,7 +93,7 @@ class _FoundBefore:
         return Answer(json.dumps(said), model="the demo", done_reason="stop")
 
     def _found(self) -> dict[str, Any]:
-        from core.pipeline.writes.source_sentence import source_spans
+        from core.pipeline.ground import source_spans
 
         text: str = self.row["text"]
         spans = source_spans(text, [fact["says"] for fact in self.row["fact"]])

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core.errors import NuggetsError
 from core.pipeline.contradiction import check
 from core.pipeline.database.jobs import LostLeaseError
 from core.pipeline.database.tables import Tables
-from core.pipeline.decide import Decisions, Proposal, decide, saying, says_the_same
+from core.pipeline.decide import Proposal, decide, saying, says_the_same
 from core.pipeline.extract import ExtractedFact, Extraction, Limits, extract
+from core.pipeline.ground import source_spans
 from core.pipeline.intake.normalisation import normalise
 from core.pipeline.intake.sentences import TextSpan
 from core.pipeline.model_calls import ModelCaller
@@ -24,10 +25,8 @@ from core.pipeline.records import Job, RawMemory
 from core.pipeline.windows import Progress, Windows, progress_of, size_after, smaller, window_text
 from core.pipeline.writes.at_once import Written, write_at_once
 from core.pipeline.writes.candidates import CandidateSearch
-from core.pipeline.writes.committing import Committed, reading_result, write_plan
+from core.pipeline.writes.committing import Committed, ExtractPlan, PlannedFact, Reading, write_plan
 from core.pipeline.writes.execution import Graph
-from core.pipeline.writes.planned import ExtractPlan, PlannedFact, Reading
-from core.pipeline.writes.source_sentence import source_spans
 from core.settings.pipeline_sections import PipelineConfiguration
 
 if TYPE_CHECKING:
@@ -99,43 +98,67 @@ def think(
     ModelError when the job should be tried again: the model was of no use at all, or could not be asked about some
     facts while attempts are left.
     """
-    deadline = deadline_of(work.configuration)
-    window, size, extraction = _extraction(work, _about(provider, "extract", work), deadline, between)
+    configuration, deadline = work.configuration, deadline_of(work.configuration)
+
+    def ask(purpose: str) -> Provider:
+        return provider.about(purpose, work.raw.id) if isinstance(provider, ModelCaller) else provider
+
+    window, size, extraction = _extraction(work, ask("extract"), deadline, between)
     after = work.progress.after(window, size=size, facts=len(extraction.facts))
-    extraction, repeated = _new_ones(extraction, window, database, work)
+    found, spans = _new_ones(extraction.facts, window, database, work)
     # The last good snapshot serves, when the files cannot be read just now.
     with suppress(NuggetsError):
         memory.refresh(patient=False)
-    graph = Graph(memory.snapshot)
-    newest = database.reading.facts.newest()
-    sought = CandidateSearch(
-        database, memory, work.raw.nugget, work.configuration.search, not writes_notes(work.mode)
-    )
-    candidates = sought.of(extraction.facts)
+    graph, newest = Graph(memory.snapshot), database.reading.facts.newest()
+    waiting = not writes_notes(work.mode)
+    candidates = CandidateSearch(database, memory, work.raw.nugget, configuration.search, waiting).of(found)
     if any(candidates):
         between()
-    caller = _about(provider, "decide", work)
-    decisions = decide(extraction.facts, candidates, caller, deadline=deadline, between=between)
-    _raise_for_another_try(decisions, work.job)
-    contradictions, unchecked = _contradictions(extraction, decisions, work, provider, between)
+    decisions = decide(found, candidates, ask("decide"), deadline=deadline, between=between)
+    for _, error in decisions.errors:
+        another = error.outage or (error.retryable and work.job.attempts < work.job.max_attempts)
+        if isinstance(error, CallRefusedError) or another:
+            raise error
+    proposals = {proposal.fact: proposal for proposal in decisions.proposals}
+    checked = {
+        place: _checked(proposal, found[place].content, ask("contradiction"), configuration, between)
+        for place, proposal in proposals.items()
+        if proposal.target is not None and proposal.action in ("update", "delete")
+    }
+    planned = [
+        PlannedFact(
+            place=place,
+            fact=fact,
+            said=normalise(fact.content),
+            proposal=proposals.get(place),
+            told=_told(decisions.warnings, place),
+            contradiction=checked[place][0] if place in checked else "",
+            pinned=_pinned(graph, proposals.get(place)),
+            span=spans[place],
+            unchecked=place in checked and bool(checked[place][1]),
+        )
+        for place, fact in enumerate(found)
+    ]
+    unchecked = [
+        f"Fact {place + 1}: not checked for a contradiction: {why}"
+        for place, (_, why) in checked.items()
+        if why
+    ]
     return ExtractPlan(
         job_id=work.job.id,
         raw=work.raw,
         mode=work.mode,
-        least_confidence=work.configuration.extraction.min_confidence,
-        knowledge=work.configuration.graph.enabled,
+        least_confidence=configuration.extraction.min_confidence,
+        knowledge=configuration.graph.enabled,
         graph=graph,
         newest=newest,
-        facts=tuple(
-            replace(one, unchecked=one.place in unchecked)
-            for one in _planned(extraction, decisions, contradictions, graph, work.raw.content, window)
-        ),
+        facts=tuple(planned),
         relations=extraction.relations,
-        warnings=(*extraction.warnings, *decisions.warnings, *unchecked.values()),
+        warnings=(*extraction.warnings, *decisions.warnings, *unchecked),
         model=extraction.model,
         prompt_version=extraction.prompt_version,
         calls=extraction.calls + decisions.calls,
-        reading=work.reading(after, window, repeated),
+        reading=work.reading(after, window, len(extraction.facts) - len(found)),
     )
 
 
@@ -150,7 +173,7 @@ def step_over(database: Database, work: ExtractWork, failure: Failure, lease_tok
     if whole or window in work.progress.failed:
         return False
     left = work.reading(work.progress.without(window, failure.message, failure.error_class), window)
-    result = {**work.so_far, **reading_result(left, now)}
+    result = {**work.so_far, **left.result(now)}
     with database.write(lasting=False) as writer:
         if left.outcome == "goes_on":
             return writer.jobs.put_back(work.job.id, lease_token, now=now, result=result)
@@ -159,11 +182,7 @@ def step_over(database: Database, work: ExtractWork, failure: Failure, lease_tok
 
 
 def commit(
-    database: Database,
-    memory: Callable[[], Memory],
-    plan: ExtractPlan,
-    lease_token: str,
-    now: int,
+    database: Database, memory: Callable[[], Memory], plan: ExtractPlan, lease_token: str, now: int
 ) -> Written[Committed] | None:
     """Writes a plan with its notes and completes its job, or lets it wait for its turn where more of the text is to be
     read, in one transaction; None when the lease was lost, and nothing is written.
@@ -177,7 +196,7 @@ def commit(
         latencies = [writer.calls.latency_of(plan.raw.id, purpose) for purpose in ("extract", "decide")]
         known = [latency for latency in latencies if latency is not None]
         done = write_plan(writer, plan, latency_ms=sum(known) if known else None, now=now)
-        if not _ended(writer, plan, done, lease_token, now):
+        if not _ended(writer, plan, done.result, lease_token, now):
             raise LostLeaseError(plan.job_id)
         return done
 
@@ -187,29 +206,22 @@ def commit(
         return None
 
 
-def _ended(writer: Tables, plan: ExtractPlan, done: Committed, lease_token: str, now: int) -> bool:
+def _ended(writer: Tables, plan: ExtractPlan, result: Mapping[str, Any], lease_token: str, now: int) -> bool:
     """Ends the job, or its turn; False when the lease is lost."""
-    reading, jobs = plan.reading, writer.jobs
+    reading, jobs, id = plan.reading, writer.jobs, plan.job_id
     if reading.outcome == "goes_on":
-        return jobs.put_back(plan.job_id, lease_token, now=now, result=done.result)
+        return jobs.put_back(id, lease_token, now=now, result=result)
     if reading.outcome == "failed":
-        left = len(reading.after.failed)
-        told = f"{left} of {reading.windows} parts could not be read: {reading.after.error}"
-        return jobs.keep_result(plan.job_id, lease_token, done.result) and bool(
-            jobs.fail(
-                plan.job_id,
-                lease_token,
-                now=now,
-                error=told,
-                error_class=reading.after.error_class,
-                permanent=True,
-            )
+        after = reading.after
+        told = f"{len(after.failed)} of {reading.windows} parts could not be read: {after.error}"
+        return jobs.keep_result(id, lease_token, result) and bool(
+            jobs.fail(id, lease_token, now=now, error=told, error_class=after.error_class, permanent=True)
         )
     unread = ""
     if reading.outcome == "limited":
         share = f"{reading.unread:,} of {len(plan.raw.content):,} characters"
         unread = f"{share} were not read: the limit of extraction.max_windows is reached; a retry reads on"
-    return jobs.complete(plan.job_id, lease_token, now=now, result=done.result, unread=unread)
+    return jobs.complete(id, lease_token, now=now, result=result, unread=unread)
 
 
 def _extraction(
@@ -219,15 +231,15 @@ def _extraction(
     holds, 0 for the usual one.
     """
     settings, size, text = work.configuration.extraction, work.progress.size, work.raw.content
+    limits = Limits(
+        shortest_input=settings.min_input_chars,
+        # What stands for a credential may be longer than it.
+        longest_input=2 * settings.window_chars,
+        shortest_fact=settings.min_fact_chars,
+        most_facts=settings.max_facts,
+    )
     while True:
         window = work.window(size)
-        limits = Limits(
-            shortest_input=settings.min_input_chars,
-            # What stands for a credential may be longer than it.
-            longest_input=2 * settings.window_chars,
-            shortest_fact=settings.min_fact_chars,
-            most_facts=settings.max_facts,
-        )
         again = window in work.progress.failed
         try:
             found = extract(window_text(text, window), provider, deadline=deadline, limits=limits)
@@ -244,113 +256,57 @@ def _extraction(
 
 
 def _new_ones(
-    extraction: Extraction, window: TextSpan, database: Database, work: ExtractWork
-) -> tuple[Extraction, int]:
-    """What the window before did not give already, and how many facts it did, from where the two overlap.
+    facts: tuple[ExtractedFact, ...], window: TextSpan, database: Database, work: ExtractWork
+) -> tuple[tuple[ExtractedFact, ...], list[tuple[int, int] | None]]:
+    """What the window before did not give already, from where the two overlap; and where in the text each stands.
 
     What is said again further on is not left out: it may take a correction back.
     """
+    spans = source_spans(window.of(work.raw.content), [fact.quote or fact.content for fact in facts])
     overlap = work.progress.at - window.start
-    if not work.progress.begun or overlap <= 0 or not extraction.facts:
-        return extraction, 0
-    earlier = [saying(text) for text in database.reading.proposals.said_of(work.raw.id)]
-    spans = source_spans(
-        window.of(work.raw.content), [fact.quote or fact.content for fact in extraction.facts]
-    )
-
-    def repeats(fact: ExtractedFact, span: tuple[int, int] | None) -> bool:
-        said = saying(fact.content)
-        return span is not None and span[1] <= overlap and any(says_the_same(said, one) for one in earlier)
-
-    new = tuple(fact for fact, span in zip(extraction.facts, spans, strict=True) if not repeats(fact, span))
-    return replace(extraction, facts=new), len(extraction.facts) - len(new)
-
-
-def _about(provider: Provider, purpose: str, work: ExtractWork) -> Provider:
-    return provider.about(purpose, work.raw.id) if isinstance(provider, ModelCaller) else provider
+    earlier = []
+    if work.progress.begun and overlap > 0 and facts:
+        earlier = [saying(text) for text in database.reading.proposals.said_of(work.raw.id)]
+    new = [
+        (fact, span)
+        for fact, span in zip(facts, spans, strict=True)
+        if span is None
+        or span[1] > overlap
+        or not any(says_the_same(saying(fact.content), one) for one in earlier)
+    ]
+    start = window.start
+    moved = [None if span is None else (span[0] + start, span[1] + start) for _, span in new]
+    return tuple(fact for fact, _ in new), moved
 
 
-def _raise_for_another_try(decisions: Decisions, job: Job) -> None:
-    """Raises what kept the model from being asked about some facts, when all of it can be done again."""
-    for _, error in decisions.errors:
-        another = error.outage or (error.retryable and job.attempts < job.max_attempts)
-        if isinstance(error, CallRefusedError) or another:
-            raise error
-
-
-def _contradictions(
-    extraction: Extraction,
-    decisions: Decisions,
-    work: ExtractWork,
-    provider: Provider,
+def _checked(
+    proposal: Proposal,
+    fact: str,
+    ask: Provider,
+    configuration: PipelineConfiguration,
     between: Callable[[], None],
-) -> tuple[dict[int, str], dict[int, str]]:
-    """By the index of the fact, how it contradicts what it would change; and why nobody knows whether it does.
+) -> tuple[str, str]:
+    """How a fact contradicts what it would change, "" for not at all; and why nobody knows whether it does.
 
     While the model cannot be asked at all the work waits for it: no verdict is none that the two go together.
     """
-    found: dict[int, str] = {}
-    unchecked: dict[int, str] = {}
-    caller = _about(provider, "contradiction", work)
-    for proposal in decisions.proposals:
-        if proposal.target is None or proposal.action not in ("update", "delete"):
-            continue
-        between()
-        fact = extraction.facts[proposal.fact].content
-        verdict = check(proposal.action, fact, proposal.target.content, caller, work.configuration)
-        if verdict.kind:
-            found[proposal.fact] = verdict.said
-        elif verdict.error is not None:
-            if isinstance(verdict.error, CallRefusedError) or verdict.error.outage:
-                raise verdict.error
-            unchecked[proposal.fact] = (
-                f"Fact {proposal.fact + 1}: not checked for a contradiction: {verdict.error.kind}"
-            )
-    return found, unchecked
+    between()
+    target = "" if proposal.target is None else proposal.target.content
+    verdict = check(proposal.action, fact, target, ask, configuration)
+    error = verdict.error
+    if error is not None and (isinstance(error, CallRefusedError) or error.outage):
+        raise error
+    return verdict.said, "" if error is None else error.kind
 
 
-def _planned(
-    extraction: Extraction,
-    decisions: Decisions,
-    contradictions: Mapping[int, str],
-    graph: Graph,
-    whole: str,
-    window: TextSpan,
-) -> Sequence[PlannedFact]:
-    proposals = {proposal.fact: proposal for proposal in decisions.proposals}
-    told = {
-        place: _told(decisions, place) for place in range(len(extraction.facts)) if place not in proposals
-    }
-    spans = source_spans(window.of(whole), [fact.quote or fact.content for fact in extraction.facts])
-    return [
-        PlannedFact(
-            place=place,
-            fact=fact,
-            said=normalise(fact.content),
-            proposal=proposals.get(place),
-            told=told.get(place, ""),
-            contradiction=contradictions.get(place, ""),
-            pinned=_pinned(graph, proposals.get(place)),
-            span=_moved(spans[place], window.start),
-        )
-        for place, fact in enumerate(extraction.facts)
-    ]
-
-
-def _moved(span: tuple[int, int] | None, by: int) -> tuple[int, int] | None:
-    return None if span is None else (span[0] + by, span[1] + by)
-
-
-def _told(decisions: Decisions, place: int) -> str:
+def _told(warnings: tuple[str, ...], place: int) -> str:
     """Why there is no proposal for a fact, from the warnings that name it by its number."""
     head = f"Fact {place + 1}: "
-    return next((one.removeprefix(head) for one in decisions.warnings if one.startswith(head)), "")
+    return next((one.removeprefix(head) for one in warnings if one.startswith(head)), "")
 
 
 def _pinned(graph: Graph, proposal: Proposal | None) -> bool:
     from core.reflection.judge import pinned
 
-    if proposal is None or proposal.target is None:
-        return False
-    note = graph.visible(proposal.target.id)
+    note = graph.visible(proposal.target.id) if proposal is not None and proposal.target is not None else None
     return note is not None and pinned(note)

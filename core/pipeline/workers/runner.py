@@ -133,14 +133,14 @@ class Worker:
             return
         self._followed_at = now
         if self._database.reading.decisions.any_kept():
-            from core.pipeline.writes.decisions import note_decisions
+            from core.pipeline.writes.deciding import note_decisions
 
             note_decisions(self._database, self._memory())
         elif not self._database.reading.facts.any():
             return
         from core.pipeline.removal import follow_shown
-        from core.pipeline.writes.note_sync import sync_from_notes
-        from core.pipeline.writes.undone import follow_undo
+        from core.pipeline.writes.deciding import follow_undo
+        from core.pipeline.writes.following import sync_from_notes
 
         follow_shown(self._database, self._memory(), now=now)
         follow_undo(self._database, self._memory(), now=now)

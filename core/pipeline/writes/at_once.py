@@ -8,8 +8,8 @@ does it again while the memory is locked, and starts over where it would change 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
@@ -20,16 +20,21 @@ from core.pipeline.database.note_edits import NoteEdit
 from core.pipeline.database.tables import Tables
 from core.pipeline.records import ProposalReason
 from core.pipeline.transaction_guard import assert_outside_transaction, holding_a_transaction
-from core.pipeline.writes.applying import AppliedRow, apply_row
+from core.pipeline.writes.execution import WRITER
+from core.pipeline.writes.notes import AppliedRow, apply_row
 
 if TYPE_CHECKING:
     from core.memory import Memory
     from core.pipeline.database.connection import Database
 
 PIPELINE: Final = Author("pipeline")
-CHANGED_BY: Final = "pipeline-v2"
 _TRIES: Final = 5
-_EVENTS: Final = {"add": "written", "update": "updated", "hide": "hidden"}
+# By what is done to a note: the event of the audit, and what the history says of one and of several.
+_OPS: Final = {
+    "add": ("written", "learned a fact", "learned {} facts"),
+    "update": ("updated", "updated a note", "updated {} notes"),
+    "hide": ("hidden", "hid a note", "hid {} notes"),
+}
 _T = TypeVar("_T")
 
 
@@ -68,98 +73,82 @@ def write_at_once(
     """
     assert_outside_transaction("a change of the note graph")
     for _ in range(_TRIES):
-        try:
-            return _Turn(database, work, now).run(memory, asked)
-        except _MovedError:
-            continue
+        with suppress(_MovedError):
+            return _write(database, memory, work, now, asked)
     raise LockTimeoutError(
         "other processes keep changing the notes", code=ErrorCode.LOCKED, remedy=Remedy("try-again"),
         where=str(database.path), kept="nothing was written",
     )  # fmt: skip
 
 
-class _Turn(Generic[_T]):
-    """One try."""
+def _write(
+    database: Database, memory: Callable[[], Memory], work: Callable[[Tables], _T], now: int, asked: bool
+) -> Written[_T]:
+    with database.rehearsal() as tables:
+        work(tables)
+        expected = tables.note_edits.pending()
+    applied: list[AppliedRow] = []
+    done: list[_T] = []
 
-    def __init__(self, database: Database, work: Callable[[Tables], _T], now: int) -> None:
-        self._database = database
-        self._work = work
-        self._now = now
-        self._rows: tuple[NoteEdit, ...] = ()
-        self._applied: list[AppliedRow] = []
-        self._done: list[_T] = []
+    def taken(note_id: str, fact_id: str) -> bool:
+        return database.reading.note_edits.note_id_known(note_id, but_fact=fact_id)
 
-    def run(self, memory: Callable[[], Memory], asked: bool) -> Written[_T]:
-        with self._database.rehearsal() as tables:
-            self._work(tables)
-            self._rows = tables.note_edits.pending()
-        change_set: ChangeSet | None = None
-        unfinished: NuggetsError | None = None
-        if self._rows:
-            try:
-                _, change_set = memory().change(
-                    _reason(self._rows), self._draft, author=PIPELINE, asked=asked, beside=self._beside
-                )
-            except UnfinishedError as error:
-                if not self._done:
-                    raise
-                unfinished = error
-        if not self._done:
-            # No note changes after all.
-            change_set = None
-            with self._database.write() as tables:
-                self._write(tables, "")
-        refused = tuple(
-            (one.row.proposal_id, one.error) for one in self._applied if one.outcome in ("conflict", "failed")
-        )
-        return Written(self._done[-1], change_set, refused, unfinished)
+    def draft_rows(draft: Draft) -> None:
+        """In order; of a proposal whose note had moved on no more is done."""
+        applied.clear()
+        conflicts: dict[str, str] = {}
+        for row in expected:
+            why = conflicts.get(row.proposal_id)
+            if why is None:
+                one = apply_row(draft, row, taken)
+            else:
+                one = AppliedRow(row, "conflict", row.note_id, ProposalReason.TARGET_CHANGED, why)
+            applied.append(one)
+            if one.outcome == "conflict":
+                conflicts[row.proposal_id] = one.error
 
-    def _draft(self, draft: Draft) -> None:
-        """Lays the rows over the draft, in order; of a proposal whose note had moved on no more is done."""
-        self._applied = []
-        for row in self._rows:
-            before = [one for one in self._applied if one.row.proposal_id == row.proposal_id]
-            if any(one.outcome == "conflict" for one in before):
-                self._applied.append(
-                    AppliedRow(row, "conflict", row.note_id, ProposalReason.TARGET_CHANGED, before[-1].error)
-                )
-                continue
-            self._applied.append(apply_row(draft, row, self._is_taken))
-
-    def _is_taken(self, note_id: str, fact_id: str) -> bool:
-        return self._database.reading.note_edits.note_id_known(note_id, but_fact=fact_id)
-
-    def _beside(self, connection: sqlite3.Connection, entry: str) -> None:
-        with _tables(connection) as tables:
-            self._write(tables, entry)
-
-    def _write(self, tables: Tables, entry: str) -> None:
-        result = self._work(tables)
-        rows = tables.note_edits.pending()
-        if [row.same for row in rows] != [row.same for row in self._rows]:
+    def in_tables(tables: Tables, entry: str) -> None:
+        result, rows = work(tables), tables.note_edits.pending()
+        if [row.same for row in rows] != [row.same for row in expected]:
             raise _MovedError("other notes are to be changed by now")
-        for row, one in zip(rows, self._applied, strict=True):
-            _keep(tables, row, one, entry, self._now)
-        self._done.append(result)
+        for row, one in zip(rows, applied, strict=True):
+            _keep(tables, row, one, entry, now)
+        done.append(result)
 
+    def beside(connection: sqlite3.Connection, entry: str) -> None:
+        """The pipeline's tables through the history's connection, in its transaction."""
+        connection.row_factory = sqlite3.Row
+        try:
+            with holding_a_transaction():
+                in_tables(Tables(connection), entry)
+        finally:
+            connection.row_factory = None
 
-@contextmanager
-def _tables(connection: sqlite3.Connection) -> Iterator[Tables]:
-    """The pipeline's tables through the history's connection, in its transaction."""
-    connection.row_factory = sqlite3.Row
-    try:
-        with holding_a_transaction():
-            yield Tables(connection)
-    finally:
-        connection.row_factory = None
+    change_set: ChangeSet | None = None
+    unfinished: NuggetsError | None = None
+    if expected:
+        try:
+            _, change_set = memory().change(
+                _reason(expected), draft_rows, author=PIPELINE, asked=asked, beside=beside
+            )
+        except UnfinishedError as error:
+            if not done:
+                raise
+            unfinished = error
+    if not done:
+        # No note changes after all.
+        change_set = None
+        with database.write() as tables:
+            in_tables(tables, "")
+    refused = [(one.row.proposal_id, one.error) for one in applied if one.outcome in ("conflict", "failed")]
+    return Written(done[-1], change_set, tuple(refused), unfinished)
 
 
 def _reason(rows: Sequence[NoteEdit]) -> str:
     if len(rows) == 1:
-        return {"add": "learned a fact", "update": "updated a note", "hide": "hid a note"}[rows[0].op]
-    counts = {op: sum(row.op == op for row in rows) for op in ("add", "update", "hide")}
-    said = {"add": "learned {} facts", "update": "updated {} notes", "hide": "hid {} notes"}
-    return ", ".join(said[op].format(f"{count:,}") for op, count in counts.items() if count)
+        return _OPS[rows[0].op][1]
+    counts = {op: sum(row.op == op for row in rows) for op in _OPS}
+    return ", ".join(_OPS[op][2].format(f"{count:,}") for op, count in counts.items() if count)
 
 
 def _keep(tables: Tables, row: NoteEdit, one: AppliedRow, entry: str, now: int) -> None:
@@ -173,8 +162,8 @@ def _keep(tables: Tables, row: NoteEdit, one: AppliedRow, entry: str, now: int) 
         tables.note_edits.reopen_proposal(row, one.reason, one.former)
     tables.history.append(
         at=now,
-        event=_EVENTS[row.op] if done else one.outcome,
-        changed_by=CHANGED_BY,
+        event=_OPS[row.op][0] if done else one.outcome,
+        changed_by=WRITER,
         reason=one.reason or one.error,
         raw_id=row.text("raw_id"),
         proposal_id=row.proposal_id,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from core.model.names import known_nugget
 from core.pipeline.database.connection import Database
 from core.pipeline.decide import (
     MOST_CANDIDATES,
@@ -104,20 +105,14 @@ class CandidateSearch:
         query = plain_query(content)
         if not query:
             return {}
-        names, nugget = self.memory.snapshot.nugget_names, self._spelled()
+        names = self.memory.snapshot.nugget_names
+        nugget = known_nugget(self.nugget, names)
         # Looking at the nugget of each note costs as much as the search where there is but one.
         wanted = None if names == (nugget,) else Filters(nugget=nugget)
         hits = self.memory.search(query, _MOST_PER_SCORER, wanted, settings=self._weights())
         floor = self.memory.settings.search.relevance_floor
         # What shares next to nothing with a fact is nothing to hold it against.
         return {hit.note.id: self._candidate(hit) for hit in hits if hit.breakdown.coverage >= floor}
-
-    def _spelled(self) -> str:
-        """The nugget as the notes spell it, where only case differs."""
-        names = self.memory.snapshot.nugget_names
-        if self.nugget in names:
-            return self.nugget
-        return next((name for name in sorted(names) if name.lower() == self.nugget.lower()), self.nugget)
 
     def _weights(self) -> SearchSettings:
         """The search of the memory, by what the note itself says and nothing else: its two scorers."""

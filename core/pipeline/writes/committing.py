@@ -1,29 +1,24 @@
-"""Commits a plan: gates, proposals, facts, changes of notes and audit, in the caller's transaction."""
+"""Commits a plan: gates, corrections within one text, proposals, facts and changes of notes, in one transaction."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from core.pipeline.database.tables import Tables
-from core.pipeline.decide import denies_another, saying
-from core.pipeline.intake.normalisation import normalise
-from core.pipeline.modes import changed_by, result_mode, writes_notes
-from core.pipeline.records import ProposalReason, RawStatus, StoredProposal
-from core.pipeline.writes import audit
-from core.pipeline.writes.corrections import corrected
-from core.pipeline.writes.earlier_windows import (
-    corrected_note,
-    corrected_proposal,
-    record_replaced,
-    take_place,
-)
-from core.pipeline.writes.execution import ExecutionRequest, ExecutionResult, carry_out
-from core.pipeline.writes.gates import GateInput, Ruling, ruling
-from core.pipeline.writes.planned import ExtractPlan, PlannedFact, Reading
+from core.pipeline.decide import Action, Proposal, corrects, denies_another, saying
+from core.pipeline.extract import ExtractedFact, ExtractedRelation
+from core.pipeline.intake.normalisation import Normalised, normalise
+from core.pipeline.modes import Destructive, Mode, changed_by, destructive, result_mode, writes_notes
+from core.pipeline.records import ProposalReason, ProposalStatus, RawMemory, RawStatus, StoredProposal
+from core.pipeline.windows import NOTHING_READ, Outcome, Progress
+from core.pipeline.writes.execution import Execution, ExecutionResult, Graph, record
 
+# In the audit: what became of a fact that a later one of the same text corrects.
+REPLACED: Final = "replaced"
 _DIGITS: Final = 16
 _MOST_WARNINGS: Final = 100
 # The statistics of a job's result, by the names of the reference.
@@ -33,17 +28,196 @@ _STATISTICS: Final = (
 )  # fmt: skip
 
 
-@dataclass(slots=True)
-class _PlanWrite:
-    """A plan being written. made: by the place of a fact, the note that says it now."""
+@dataclass(frozen=True, slots=True)
+class PlannedFact:
+    """An extracted fact on its way. place: its index in the extraction. span: where in the raw text it comes from.
 
-    writer: Tables
-    plan: ExtractPlan
-    context: audit.AuditContext
-    now: int
-    fresh: bool
-    made: dict[int, str] = field(default_factory=dict)
-    counts: Counter[str] = field(default_factory=Counter)
+    proposal: None where no model could be asked, or its answer cannot be used. told: why, then. contradiction: how the
+    fact contradicts the text that it would change, "" when it does not. unchecked: whether a model was to say that and
+    did not. pinned: whether the note it would change bears a pin. replaced: whether a later fact of the same text
+    corrects it.
+    """
+
+    place: int
+    fact: ExtractedFact
+    said: Normalised
+    proposal: Proposal | None
+    told: str = ""
+    contradiction: str = ""
+    pinned: bool = False
+    span: tuple[int, int] | None = None
+    replaced: bool = False
+    unchecked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Which part of its text a plan is of. before, after: how far the text is read without and with it.
+
+    outcome: what becomes of the job. windows: of the text in all. unread: characters that are not read then. so_far:
+    the result of the job without this part. repeated: facts that an earlier part gave already, left out of the plan.
+    """
+
+    before: Progress = NOTHING_READ
+    after: Progress = NOTHING_READ
+    outcome: Outcome = "whole"
+    windows: int = 1
+    unread: int = 0
+    so_far: Mapping[str, Any] = field(default_factory=dict)
+    repeated: int = 0
+
+    def result(self, now: int) -> dict[str, Any]:
+        """What a job's result tells of how far its text is read. now: epoch ms."""
+        kept = {"progress": self.after.as_json()} if self.unread else {}
+        return {
+            "windows": self.windows, "windowsRead": self.after.read, "unread": self.unread, "readAt": now, **kept
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractPlan:
+    """Everything that is to be written about one raw memory, or one window of it. Making it has written nothing.
+
+    graph: the notes as they were when it was made. newest: of the facts that were known then. knowledge: whether what
+    it found goes into the graph of entities. warnings: of extraction and decision, in words. calls: to models.
+    """
+
+    job_id: int
+    raw: RawMemory
+    mode: Mode
+    least_confidence: float
+    knowledge: bool
+    graph: Graph
+    newest: int
+    facts: tuple[PlannedFact, ...] = ()
+    relations: tuple[ExtractedRelation, ...] = ()
+    warnings: tuple[str, ...] = ()
+    model: str = ""
+    prompt_version: str = ""
+    calls: int = 0
+    reading: Reading = field(default_factory=Reading)
+
+
+# Gates
+
+
+class Ruling(NamedTuple):
+    """What becomes of a proposal. review_needed: a person should look at it before anything is done."""
+
+    status: ProposalStatus
+    reason: ProposalReason
+    review_needed: bool = False
+
+
+def ruling(
+    action: Action,
+    mode: Mode,
+    least_confidence: float,
+    *,
+    confidence: float,
+    normalised: str,
+    grounded: bool = True,
+    order: bool = False,
+    contradictory: bool = False,
+    unchecked: bool = False,
+    pinned: bool = False,
+    repeats: bool = False,
+) -> Ruling:
+    """What the mode allows. An addition that is "applied" may still turn out to be a duplicate.
+
+    confidence: of the fact, in [0, 1]; no gate in shadow, where the person who accepts decides. normalised: its content
+    as it is compared. grounded: a sentence of the text says it. order: it tells its reader what to do. contradictory,
+    unchecked: it contradicts the text that it would change, or nobody could say. pinned: that note bears a pin.
+    repeats: the very text is stored already.
+    """
+    if action == "none" and repeats:
+        return Ruling("deduped", ProposalReason.DUPLICATE)
+    if action == "none":
+        return Ruling("none", ProposalReason.NOTHING_NEW)
+    writing, what = writes_notes(mode), destructive(mode)
+    if action == "add" and writing and confidence < least_confidence:
+        return Ruling("skipped", ProposalReason.LOW_CONFIDENCE)
+    if action != "add" and what is Destructive.BLOCKED:
+        reason = ProposalReason.UNCHECKED if unchecked else ProposalReason.DESTRUCTIVE_DISABLED
+        return Ruling("blocked", reason, contradictory or unchecked)
+    if action != "delete" and not normalised:
+        return Ruling("skipped", ProposalReason.EMPTY)
+    if action == "add" and not writing:
+        return Ruling("proposed", ProposalReason.SHADOW, order or not grounded)
+    if action == "add" and grounded and not order:
+        return Ruling("applied", ProposalReason.WRITTEN)
+    if action == "add":
+        return Ruling("review", ProposalReason.INSTRUCTION if order else ProposalReason.UNGROUNDED, True)
+    if what is not Destructive.REVIEWED:
+        return Ruling("proposed", ProposalReason.SHADOW, True)
+    if action == "delete" and pinned:
+        return Ruling("skipped", ProposalReason.PINNED)
+    reason = ProposalReason.DESTRUCTIVE_REVIEW if grounded else ProposalReason.UNGROUNDED
+    if contradictory or unchecked:
+        reason = ProposalReason.CONTRADICTION if contradictory else ProposalReason.UNCHECKED
+    return Ruling("review", reason, True)
+
+
+# Corrections within one text
+
+
+def corrected(facts: Sequence[PlannedFact], least_confidence: float) -> list[PlannedFact]:
+    """The facts of one text, those marked that a later one corrects; that one does what the earlier would have done,
+    and nobody is asked. A fact that the text does not say, or that is not sure enough, corrects none. Pure.
+    """
+    done = {one.place: one for one in facts}
+    # By the place of a fact that is corrected, of the one that stands for it.
+    stands: dict[int, int] = {}
+    for one in facts:
+        proposal, target = one.proposal, one.proposal and one.proposal.target
+        if proposal is None or target is None or proposal.action not in ("update", "delete"):
+            continue
+        if one.fact.review_needed or one.fact.confidence < least_confidence:
+            continue
+        if target.fact is None:
+            for same in _same_target(one, done.values()):
+                done[same.place] = replace(same, replaced=True)
+                stands[same.place] = one.place
+            continue
+        place = target.fact
+        while place in stands:
+            place = stands[place]
+        earlier = done.get(place)
+        if earlier is None or earlier.proposal is None or place >= one.place:
+            continue
+        # A denial of something else goes together with what it seems to correct.
+        if not denies_another(saying(one.fact.content), saying(earlier.fact.content)):
+            done[place] = replace(earlier, replaced=True)
+            stands[place] = one.place
+        aimed = earlier.proposal.target
+        instead = (
+            replace(proposal, action="add", target=None)
+            if aimed is None or aimed.fact is not None
+            # What repeats a stored text is a change of that text once it is corrected.
+            else replace(proposal, target=aimed)
+        )
+        done[one.place] = replace(
+            one, proposal=instead, contradiction=earlier.contradiction, pinned=earlier.pinned
+        )
+    return [done[one.place] for one in facts]
+
+
+def _same_target(one: PlannedFact, others: Iterable[PlannedFact]) -> list[PlannedFact]:
+    """Earlier facts that would change the same stored text, and that this one corrects."""
+    return [
+        other
+        for other in others
+        if other.place < one.place
+        and one.proposal is not None
+        and other.proposal is not None
+        and other.proposal.action in ("update", "delete")
+        and other.proposal.target == one.proposal.target
+        and not other.replaced
+        and corrects(saying(one.fact.content), saying(other.fact.content))
+    ]
+
+
+# Writing
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,247 +234,269 @@ class Committed:
 
 def write_plan(writer: Tables, plan: ExtractPlan, *, latency_ms: int | None, now: int) -> Committed:
     """Puts down every fact of a plan, with what became of it and why. now: epoch ms."""
-    context = audit.AuditContext(
-        plan.job_id,
-        changed_by(plan.mode),
-        not writes_notes(plan.mode),
-        len(plan.facts),
-        len(plan.relations),
-        latency_ms,
-    )
-    # Whatever the facts of this very memory repeat of one another was decided with them.
-    write = _PlanWrite(writer, plan, context, now, fresh=writer.facts.newest() == plan.newest)
-    for planned in corrected(plan.facts, plan.least_confidence):
-        _write_fact(write, planned)
-    due = plan.knowledge and writes_notes(plan.mode)
-    writer.found_relations.keep_found(plan.raw.id, plan.relations, due=due, more=plan.reading.before.begun)
-    result = _result(write)
-    status = raw_status(plan.reading, result["calls"])
-    if status is not None:
-        writer.raw.set_status(
-            plan.raw.id, status, now=now, model=result["model"], prompt_version=plan.prompt_version
-        )
-    return Committed(result, write.counts["applied"], write.counts["open"])
-
-
-def raw_status(reading: Reading, calls: int) -> RawStatus | None:
-    """What the raw memory is from now on, None for what it was: while it is read, and when a part could not be.
-
-    One that says too little for a model to be asked is skipped.
-    """
-    if reading.outcome in ("goes_on", "failed"):
-        return None
-    return "extracted" if calls else "skipped"
-
-
-def _write_fact(write: _PlanWrite, planned: PlannedFact) -> None:
-    plan, writer = write.plan, write.writer
-    proposal, rule = _after_earlier_windows(write, planned, _proposed(write, planned))
-    version = _version(plan, planned)
-    outcome = ExecutionResult(rule.status, rule.reason)
-    if rule.status == "applied":
-        order = ExecutionRequest(proposal, version, plan.raw.project, fresh=write.fresh)
-        outcome = carry_out(writer, order, plan.graph, write.now)
-        _settle_waiting(write, planned, proposal, outcome)
-    elif rule.status == "deduped":
-        outcome = outcome._replace(note_id=_same_note(write, planned, proposal))
-    settled = outcome.status not in ("proposed", "review", "blocked")
-    proposal = replace(
-        proposal,
-        status=outcome.status,
-        reason=str(outcome.reason),
-        review_needed=rule.review_needed,
-        note_id=outcome.note_id if outcome.done else "",
-        target_note=proposal.target_note or (outcome.note_id if outcome.status == "deduped" else ""),
-        resolved_at=write.now if settled else None,
-        resolved_by=write.context.changed_by if settled else "",
-    )
-    writer.proposals.insert(
-        proposal,
-        job_id=plan.job_id,
-        place=plan.place_of(planned),
-        prompt_version=version,
-        content_hash=planned.said.content_hash,
-    )
-    audit.record_decision(writer, proposal, outcome, write.context, version, write.now)
-    if outcome.note_id:
-        write.made[planned.place] = outcome.note_id
-    _count(write, proposal)
-
-
-def _proposed(write: _PlanWrite, planned: PlannedFact) -> StoredProposal:
-    """The proposal as it is stored, before anything is decided about it."""
-    plan, fact, proposal = write.plan, planned.fact, planned.proposal
-    target = None if proposal is None else proposal.target
-    target_note = ""
-    if target is not None:
-        target_note = target.id if target.fact is None else write.made.get(target.fact, "")
-    return StoredProposal(
-        id=proposal_id(plan.raw.id, plan.job_id, plan.place_of(planned)),
-        raw_id=plan.raw.id,
-        action="add" if proposal is None else proposal.action,
-        content=fact.content,
-        type=fact.type,
-        fact_confidence=fact.confidence,
-        grounded=fact.grounded,
-        target_note=target_note,
-        target_content="" if target is None else target.content,
-        confidence=fact.confidence if proposal is None else proposal.confidence,
-        told=planned.told if proposal is None else proposal.reason,
-        decided_by="" if proposal is None else proposal.decided_by,
-        model=plan.model,
-        status="proposed",
-        reason="",
-        review_needed=False,
-        contradiction=planned.contradiction,
-        span=planned.span,
-        note_id="",
-        nugget=plan.raw.nugget,
-        created_at=write.now,
-        resolved_at=None,
-        resolved_by="",
-    )
-
-
-def _after_earlier_windows(
-    write: _PlanWrite, planned: PlannedFact, proposal: StoredProposal
-) -> tuple[StoredProposal, Ruling]:
-    """Within one text the later statement wins by itself, also over what an earlier window of it gave."""
-    plan, writer, by = write.plan, write.writer, write.context.changed_by
-    corrects = (
-        plan.reading.before.begun and not planned.replaced and not planned.pinned and _is_said(write, planned)
-    )
-    if corrects:
-        earlier = corrected_proposal(writer, proposal)
-        if earlier is not None:
-            proposal = take_place(writer, earlier, proposal, by, write.now)
-            planned = replace(planned, contradiction=proposal.contradiction)
-        elif writes_notes(plan.mode):
-            earlier = corrected_note(writer, proposal, plan.graph, by)
-            if earlier is not None and denies_another(saying(proposal.content), saying(earlier.content)):
-                proposal = replace(proposal, action="add", target_note="", target_content="")
-            elif earlier is not None:
-                record_replaced(writer, earlier, proposal, by, write.now)
-                return replace(proposal, action="update"), Ruling("applied", ProposalReason.WRITTEN)
-    return proposal, _ruled(write, planned, proposal)
-
-
-def _is_said(write: _PlanWrite, planned: PlannedFact) -> bool:
-    """Whether the text says a fact, and surely enough to be written."""
-    return (
-        not planned.fact.review_needed
-        and planned.fact.confidence >= write.plan.least_confidence
-        and bool(planned.said.normalised_content)
-    )
-
-
-def _ruled(write: _PlanWrite, planned: PlannedFact, proposal: StoredProposal) -> Ruling:
-    plan = write.plan
-    if planned.replaced:
-        return Ruling("skipped", ProposalReason.REPLACED)
-    case = GateInput(
-        action=proposal.action,
-        fact_confidence=proposal.fact_confidence,
-        normalised=planned.said.normalised_content,
-        grounded=proposal.grounded,
-        contradictory=bool(planned.contradiction),
-        unchecked=planned.unchecked,
-        pinned=planned.pinned,
-        order=planned.fact.order,
-        repeats=proposal.decided_by == "rule"
-        and normalise(proposal.target_content).content_hash == planned.said.content_hash,
-    )
-    rule = ruling(case, plan.mode, plan.least_confidence)
-    if rule.status == "skipped" or proposal.action != "add":
-        return rule
-    if write.writer.facts.same(plan.raw.nugget, planned.said.content_hash):
-        return Ruling("deduped", ProposalReason.DUPLICATE)
-    if planned.proposal is None:
-        # Whatever was wrong with the answer about it, the fact is not.
-        rule = Ruling("review", ProposalReason.UNDECIDED, True)
-    earlier = write.writer.proposals.same(plan.raw.nugget, planned.said.content_hash)
-    if earlier is not None and earlier.status == "rejected":
-        return Ruling("skipped", ProposalReason.REFUSED)
-    if earlier is not None and rule.status in ("proposed", "review"):
-        return Ruling("deduped", ProposalReason.DUPLICATE)
-    return rule
-
-
-def _settle_waiting(
-    write: _PlanWrite, planned: PlannedFact, proposal: StoredProposal, outcome: ExecutionResult
-) -> None:
-    """What was written need not wait for a person any more, who was asked about it before."""
-    earlier = write.writer.proposals.same(proposal.nugget, planned.said.content_hash)
-    if earlier is not None and earlier.open and outcome.note_id:
-        write.writer.proposals.resolve(
-            earlier.id,
-            "deduped",
-            reason=ProposalReason.DUPLICATE,
-            by=write.context.changed_by,
-            now=write.now,
-            repeated=outcome.note_id,
-        )
-
-
-def _same_note(write: _PlanWrite, planned: PlannedFact, proposal: StoredProposal) -> str:
-    """The note that says a fact already, "" when it is still a proposal."""
-    if proposal.target_note:
-        return proposal.target_note
-    there = write.writer.facts.same(proposal.nugget, planned.said.content_hash)
-    return "" if there is None else there.note_id
-
-
-def _count(write: _PlanWrite, proposal: StoredProposal) -> None:
-    counts = write.counts
-    counts[proposal.status] += 1
-    if proposal.open:
-        counts["open"] += 1
-    if proposal.review_needed:
-        counts["reviewNeeded"] += 1
-    if proposal.status == "applied":
-        counts["added"] += 1
-    elif proposal.status == "blocked":
-        counts["blockedDestructive"] += 1
-    elif proposal.reason in (ProposalReason.LOW_CONFIDENCE, ProposalReason.EMPTY):
-        counts["skippedLowConfidence"] += 1
-
-
-def _result(write: _PlanWrite) -> dict[str, Any]:
-    """The result of the job, this part of its text with those before."""
-    plan, reading = write.plan, write.plan.reading
-    before = reading.so_far
-    counts = {
-        "facts": len(plan.facts),
-        "entities": len(plan.relations),
-        **{name: write.counts[name] for name in _STATISTICS},
-        "open": write.counts["open"],
-        "calls": plan.calls,
-        "repeated": reading.repeated,
-    }
-    return {
-        "mode": result_mode(plan.mode),
-        **{name: before.get(name, 0) + number for name, number in counts.items()},
-        "model": plan.model or before.get("model", ""),
-        "promptVersion": plan.prompt_version,
-        "warnings": [*before.get("warnings", ()), *plan.warnings][:_MOST_WARNINGS],
-        **reading_result(reading, write.now),
-    }
-
-
-def reading_result(reading: Reading, now: int) -> dict[str, Any]:
-    """What a job's result tells of how far its text is read. now: epoch ms."""
-    kept = {"progress": reading.after.as_json()} if reading.unread else {}
-    return {
-        "windows": reading.windows, "windowsRead": reading.after.read, "unread": reading.unread, "readAt": now, **kept
-    }  # fmt: skip
-
-
-def _version(plan: ExtractPlan, planned: PlannedFact) -> str:
-    """The versions of the prompts that a proposal comes from: of the extraction, and of a decision by a model."""
-    decided = "" if planned.proposal is None else planned.proposal.prompt_version
-    return "+".join(filter(None, (plan.prompt_version, decided)))
+    return _PlanWrite(writer, plan, latency_ms, now, writer.facts.newest() == plan.newest).all()
 
 
 def proposal_id(raw_id: str, job_id: int, place: int) -> str:
     """The id of the proposal for one fact of one extraction: the same plan gives the same ids."""
     return f"proposal-{hashlib.sha256(f'{raw_id}/{job_id}/{place}'.encode()).hexdigest()[:_DIGITS]}"
+
+
+@dataclass(slots=True)
+class _PlanWrite:
+    """A plan being written. fresh: no fact was stored since it was made. made: by the place of a fact, the note that
+    says it now.
+    """
+
+    writer: Tables
+    plan: ExtractPlan
+    latency_ms: int | None
+    now: int
+    fresh: bool
+    made: dict[int, str] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def all(self) -> Committed:
+        plan, writer = self.plan, self.writer
+        for planned in corrected(plan.facts, plan.least_confidence):
+            self._write(planned)
+        due = plan.knowledge and writes_notes(plan.mode)
+        writer.found_relations.keep_found(
+            plan.raw.id, plan.relations, due=due, more=plan.reading.before.begun
+        )
+        result = self._result()
+        if plan.reading.outcome not in ("goes_on", "failed"):
+            # One that says too little for a model to be asked is skipped.
+            status: RawStatus = "extracted" if result["calls"] else "skipped"
+            writer.raw.set_status(
+                plan.raw.id, status, now=self.now, model=result["model"], prompt_version=plan.prompt_version
+            )
+        return Committed(result, self.counts["applied"], self.counts["open"])
+
+    @property
+    def _by(self) -> str:
+        return changed_by(self.plan.mode)
+
+    def _write(self, planned: PlannedFact) -> None:
+        plan, writer = self.plan, self.writer
+        place = plan.reading.before.facts + planned.place
+        decided = "" if planned.proposal is None else planned.proposal.prompt_version
+        # Of the extraction, and of a decision by a model.
+        version = "+".join(filter(None, (plan.prompt_version, decided)))
+        proposal, rule = self._after_earlier_windows(planned, self._proposed(planned, place))
+        outcome = ExecutionResult(rule.status, rule.reason)
+        if rule.status == "applied":
+            outcome = Execution(
+                writer, plan.graph, proposal, version, plan.raw.project, self.now, fresh=self.fresh
+            ).run()
+            self._settle_waiting(planned, outcome)
+        elif rule.status == "deduped":
+            # Without a note when it is still a proposal.
+            there = writer.facts.same(proposal.nugget, planned.said.content_hash)
+            outcome = outcome._replace(note_id=proposal.target_note or (there.note_id if there else ""))
+        settled = outcome.status not in ("proposed", "review", "blocked")
+        proposal = replace(
+            proposal,
+            status=outcome.status,
+            reason=str(outcome.reason),
+            review_needed=rule.review_needed,
+            note_id=outcome.note_id if outcome.done else "",
+            target_note=proposal.target_note or (outcome.note_id if outcome.status == "deduped" else ""),
+            resolved_at=self.now if settled else None,
+            resolved_by=self._by if settled else "",
+        )
+        writer.proposals.insert(
+            proposal, job_id=plan.job_id, place=place, prompt_version=version,
+            content_hash=planned.said.content_hash,
+        )  # fmt: skip
+        record(
+            writer, proposal, outcome, version, self.now, event="none", by=self._by, latency_ms=self.latency_ms,
+            more={
+                "job": plan.job_id, "shadow": not writes_notes(plan.mode), "factCount": len(plan.facts),
+                "entityCount": len(plan.relations),
+            },
+        )  # fmt: skip
+        if outcome.note_id:
+            self.made[planned.place] = outcome.note_id
+        self._count(proposal)
+
+    def _proposed(self, planned: PlannedFact, place: int) -> StoredProposal:
+        """The proposal as it is stored, before anything is decided about it. place: of the fact in the whole text."""
+        plan, fact, proposal = self.plan, planned.fact, planned.proposal
+        target = None if proposal is None else proposal.target
+        target_note = ""
+        if target is not None:
+            target_note = target.id if target.fact is None else self.made.get(target.fact, "")
+        return StoredProposal(
+            id=proposal_id(plan.raw.id, plan.job_id, place),
+            raw_id=plan.raw.id,
+            action="add" if proposal is None else proposal.action,
+            content=fact.content,
+            type=fact.type,
+            fact_confidence=fact.confidence,
+            grounded=fact.grounded,
+            target_note=target_note,
+            target_content="" if target is None else target.content,
+            confidence=fact.confidence if proposal is None else proposal.confidence,
+            told=planned.told if proposal is None else proposal.reason,
+            decided_by="" if proposal is None else proposal.decided_by,
+            model=plan.model,
+            status="proposed",
+            reason="",
+            review_needed=False,
+            contradiction=planned.contradiction,
+            span=planned.span,
+            note_id="",
+            nugget=plan.raw.nugget,
+            created_at=self.now,
+            resolved_at=None,
+            resolved_by="",
+        )
+
+    def _after_earlier_windows(
+        self, planned: PlannedFact, proposal: StoredProposal
+    ) -> tuple[StoredProposal, Ruling]:
+        """Within one text the later statement wins by itself, also over what an earlier window of it gave."""
+        fact, plan = planned.fact, self.plan
+        is_said = not fact.review_needed and fact.confidence >= plan.least_confidence
+        if not (
+            plan.reading.before.begun and proposal.changes and is_said and planned.said.normalised_content
+        ):
+            return proposal, self._ruled(planned, proposal)
+        if planned.replaced or planned.pinned:
+            return proposal, self._ruled(planned, proposal)
+        earlier = self.writer.proposals.by_id(proposal.target_note)
+        if earlier is not None and earlier.open and _is_earlier(earlier, proposal):
+            proposal = self._take_place(earlier, proposal)
+            planned = replace(planned, contradiction=proposal.contradiction)
+        elif writes_notes(plan.mode) and (earlier := self._corrected_note(proposal)) is not None:
+            if not denies_another(saying(proposal.content), saying(earlier.content)):
+                self._record_replaced(earlier, proposal)
+                return replace(proposal, action="update"), Ruling("applied", ProposalReason.WRITTEN)
+            proposal = replace(proposal, action="add", target_note="", target_content="")
+        return proposal, self._ruled(planned, proposal)
+
+    def _take_place(self, earlier: StoredProposal, later: StoredProposal) -> StoredProposal:
+        """Settles the open proposal of an earlier window, and lets the later one do what that would have done; as it is
+        to be stored. A denial of something else goes together with the earlier one, which stays.
+        """
+        if not denies_another(saying(later.content), saying(earlier.content)):
+            self.writer.proposals.resolve(
+                earlier.id, "skipped", reason=ProposalReason.REPLACED, by=self._by, now=self.now
+            )
+            self._record_replaced(earlier, later)
+        if not earlier.changes:
+            return replace(later, action="add", target_note="", target_content="")
+        return replace(
+            later, target_note=earlier.target_note, target_content=earlier.target_content,
+            contradiction=earlier.contradiction,
+        )  # fmt: skip
+
+    def _corrected_note(self, later: StoredProposal) -> StoredProposal | None:
+        """The proposal of an earlier window of the same text whose note a change corrects; None for none. What a person
+        accepted or reworded meanwhile is theirs.
+        """
+        fact = self.writer.facts.of_note(later.target_note) if later.target_note else None
+        if fact is None or fact.status != "active" or fact.raw_id != later.raw_id:
+            return None
+        earlier = self.writer.proposals.by_id(fact.proposal_id)
+        if earlier is None or (earlier.status, earlier.action, earlier.resolved_by) != (
+            "applied",
+            "add",
+            self._by,
+        ):
+            return None
+        untouched = self.plan.graph.text(self.writer, later.target_note) == fact.content
+        return earlier if untouched and _is_earlier(earlier, later) else None
+
+    def _record_replaced(self, earlier: StoredProposal, later: StoredProposal) -> None:
+        """Says in the audit by which later statement of the same text one was replaced."""
+        self.writer.history.append(
+            at=self.now,
+            event=REPLACED,
+            changed_by=self._by,
+            reason=ProposalReason.REPLACED,
+            raw_id=earlier.raw_id,
+            proposal_id=earlier.id,
+            note_id=earlier.note_id,
+            old_content=earlier.content,
+            new_content=later.content,
+            model=later.model,
+            prompt_version=self.writer.proposals.prompt_version(earlier.id),
+            metadata={"by": later.id},
+        )
+
+    def _ruled(self, planned: PlannedFact, proposal: StoredProposal) -> Ruling:
+        plan, said, proposals = self.plan, planned.said, self.writer.proposals
+        if planned.replaced:
+            return Ruling("skipped", ProposalReason.REPLACED)
+        same_text = normalise(proposal.target_content).content_hash == said.content_hash
+        rule = ruling(
+            proposal.action, plan.mode, plan.least_confidence, confidence=proposal.fact_confidence,
+            normalised=said.normalised_content, grounded=proposal.grounded, order=planned.fact.order,
+            contradictory=bool(planned.contradiction), unchecked=planned.unchecked, pinned=planned.pinned,
+            repeats=proposal.decided_by == "rule" and same_text,
+        )  # fmt: skip
+        if rule.status == "skipped" or proposal.action != "add":
+            return rule
+        if self.writer.facts.same(plan.raw.nugget, said.content_hash):
+            return Ruling("deduped", ProposalReason.DUPLICATE)
+        if planned.proposal is None:
+            # Whatever was wrong with the answer about it, the fact is not.
+            rule = Ruling("review", ProposalReason.UNDECIDED, True)
+        earlier = proposals.same(plan.raw.nugget, said.content_hash)
+        if earlier is not None and earlier.status == "rejected":
+            return Ruling("skipped", ProposalReason.REFUSED)
+        if earlier is not None and rule.status in ("proposed", "review"):
+            return Ruling("deduped", ProposalReason.DUPLICATE)
+        return rule
+
+    def _settle_waiting(self, planned: PlannedFact, outcome: ExecutionResult) -> None:
+        """What was written need not wait for a person any more, who was asked about it before."""
+        proposals = self.writer.proposals
+        earlier = proposals.same(self.plan.raw.nugget, planned.said.content_hash)
+        if earlier is not None and earlier.open and outcome.note_id:
+            proposals.resolve(
+                earlier.id, "deduped", reason=ProposalReason.DUPLICATE, by=self._by, now=self.now,
+                repeated=outcome.note_id,
+            )  # fmt: skip
+
+    def _count(self, proposal: StoredProposal) -> None:
+        counts = self.counts
+        counts[proposal.status] += 1
+        counts["open"] += proposal.open
+        counts["reviewNeeded"] += proposal.review_needed
+        counts["added"] += proposal.status == "applied"
+        counts["blockedDestructive"] += proposal.status == "blocked"
+        counts["skippedLowConfidence"] += proposal.reason in (
+            ProposalReason.LOW_CONFIDENCE,
+            ProposalReason.EMPTY,
+        )
+
+    def _result(self) -> dict[str, Any]:
+        """The result of the job, this part of its text with those before."""
+        plan, before = self.plan, self.plan.reading.so_far
+        counts = {
+            "facts": len(plan.facts),
+            "entities": len(plan.relations),
+            **{name: self.counts[name] for name in _STATISTICS},
+            "open": self.counts["open"],
+            "calls": plan.calls,
+            "repeated": plan.reading.repeated,
+        }
+        return {
+            "mode": result_mode(plan.mode),
+            **{name: before.get(name, 0) + number for name, number in counts.items()},
+            "model": plan.model or before.get("model", ""),
+            "promptVersion": plan.prompt_version,
+            "warnings": [*before.get("warnings", ()), *plan.warnings][:_MOST_WARNINGS],
+            **plan.reading.result(self.now),
+        }
+
+
+def _is_earlier(earlier: StoredProposal, later: StoredProposal) -> bool:
+    """Whether one proposal comes from a place of the same text that stands before the other's."""
+    if earlier.raw_id != later.raw_id or earlier.id == later.id:
+        return False
+    # A window that could not be read at first is read last.
+    return earlier.span is None or later.span is None or earlier.span[0] <= later.span[0]

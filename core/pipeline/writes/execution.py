@@ -1,9 +1,10 @@
-"""Carries out a proposal: the fact and the change to its note, in the caller's transaction."""
+"""Carries out a proposal, in the caller's transaction: the fact, the change to its note, and the row of the audit."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, count
 from typing import Final, Literal, NamedTuple
 
@@ -16,31 +17,19 @@ from core.pipeline.database.tables import Tables
 from core.pipeline.decide import match_terms, saying, says_the_same
 from core.pipeline.intake.normalisation import Normalised, normalise
 from core.pipeline.records import ProposalReason, ProposalStatus, StoredProposal
-from core.pipeline.writes.note_of import note_id_of
-from core.pipeline.writes.revising import revised
+from core.pipeline.writes.notes import note_id_of, revised
 
+# Who makes facts, and why, as the reference names it.
+WRITER: Final = "pipeline-v2"
+CREATED: Final = "extracted-fact"
 _NEAREST: Final = 5
 # No note has this id.
 _NO_NOTE: Final = "-"
-
-
-@dataclass(frozen=True, slots=True)
-class ExecutionRequest:
-    """A proposal that is to be carried out.
-
-    accepted_by: the person who said so, "" when the mode alone allows it. fresh: no other fact was stored since it was
-    decided, so that the rule that compares words need not be asked again.
-    """
-
-    proposal: StoredProposal
-    prompt_version: str
-    project: str
-    accepted_by: str = ""
-    fresh: bool = False
+_DONE: Final = {"add": "createdMemoryId", "update": "updatedMemoryId", "hide": "deletedMemoryId"}
 
 
 class ExecutionResult(NamedTuple):
-    """What became of an order. note_id, fact_id: of what was written, or of what says it already.
+    """What became of a proposal. note_id, fact_id: of what was written, or of what says it already.
 
     done: what is done to a note, "" for nothing. former: the text that was replaced or hidden.
     """
@@ -84,57 +73,186 @@ class Graph:
         )
 
 
-def carry_out(writer: Tables, order: ExecutionRequest, graph: Graph, now: int) -> ExecutionResult:
-    """Does what a proposal says. now: epoch ms.
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """What a proposal does in one transaction.
 
-    A fact that is there already is not written again; a note that is gone or says something else by now is left alone.
+    accepted_by: the person who said so, "" when the mode alone allows it. fresh: no other fact was stored since it was
+    decided, so that the rule that compares words need not be asked again. now: epoch ms.
     """
-    said = normalise(order.proposal.content)
-    proposal = order.proposal
-    if proposal.action == "add":
-        return _add(writer, order, said, graph, now)
-    aimed = writer.proposals.by_id(proposal.target_note)
-    if aimed is not None and aimed.id != proposal.id:
-        return _change_proposal(writer, order, aimed, graph, now)
-    target = proposal.target_note or writer.proposals.note_of_sibling(proposal.id, proposal.target_content)
-    if not target and proposal.action == "update":
-        # It refines a fact of the same text that was not accepted: so it is the first to say it.
-        return _add(writer, order, said, graph, now)
-    return _change(writer, order, said, target, graph, now)
 
+    writer: Tables
+    graph: Graph
+    proposal: StoredProposal
+    prompt_version: str
+    project: str
+    now: int
+    accepted_by: str = ""
+    fresh: bool = False
 
-def _change_proposal(
-    writer: Tables, order: ExecutionRequest, aimed: StoredProposal, graph: Graph, now: int
-) -> ExecutionResult:
-    """What is said replaces another proposal: its note where it has one by now, else it is settled, and what it would
-    have done is done with the new words.
-    """
-    proposal = order.proposal
-    if not aimed.open:
-        stands = aimed.note_id if aimed.status == "applied" else aimed.target_note
-        seen = stands if aimed.status in ("applied", "deduped") else ""
-        order = _aimed_at(order, seen or _NO_NOTE, proposal.target_content)
-        return carry_out(writer, order, graph, now)
-    if aimed.changes:
-        # A wrong word of one that would hide a note does not bring that note back.
-        order = _aimed_at(order, aimed.target_note, aimed.target_content)
-        done = carry_out(writer, order, graph, now)
-    elif proposal.action == "delete":
-        done = ExecutionResult("deduped", ProposalReason.DUPLICATE)
-    else:
-        done = _add(writer, order, normalise(proposal.content), graph, now)
-    if done.status in ("applied", "deduped"):
-        settle_replaced(writer, aimed, order.accepted_by, now)
-    return done
+    def run(self) -> ExecutionResult:
+        """Does what the proposal says.
+
+        A fact that is there already is not written again; a note that is gone or says something else by now is left
+        alone.
+        """
+        proposal, proposals = self.proposal, self.writer.proposals
+        if proposal.action == "add":
+            return self._add()
+        aimed = proposals.by_id(proposal.target_note)
+        if aimed is not None and aimed.id != proposal.id:
+            return self._change_proposal(aimed)
+        target = proposal.target_note or proposals.note_of_sibling(proposal.id, proposal.target_content)
+        if not target and proposal.action == "update":
+            # It refines a fact of the same text that was not accepted: so it is the first to say it.
+            return self._add()
+        return self._change(target)
+
+    @property
+    def _said(self) -> Normalised:
+        return normalise(self.proposal.content)
+
+    def _aimed_at(self, note_id: str, content: str) -> Execution:
+        return replace(self, proposal=replace(self.proposal, target_note=note_id, target_content=content))
+
+    def _change_proposal(self, aimed: StoredProposal) -> ExecutionResult:
+        """Replaces another proposal: its note where it has one by now, else it is settled, and what it would have done
+        is done with the new words.
+        """
+        if not aimed.open:
+            stands = aimed.note_id if aimed.status == "applied" else aimed.target_note
+            seen = stands if aimed.status in ("applied", "deduped") else ""
+            return self._aimed_at(seen or _NO_NOTE, self.proposal.target_content).run()
+        if aimed.changes:
+            # A wrong word of one that would hide a note does not bring that note back.
+            done = self._aimed_at(aimed.target_note, aimed.target_content).run()
+        elif self.proposal.action == "delete":
+            done = ExecutionResult("deduped", ProposalReason.DUPLICATE)
+        else:
+            done = self._add()
+        if done.status in ("applied", "deduped"):
+            settle_replaced(self.writer, aimed, self.accepted_by, self.now)
+        return done
+
+    def _add(self, replaces: str = "") -> ExecutionResult:
+        """replaces: the note whose place the new one takes, "" for none."""
+        proposal, facts, said = self.proposal, self.writer.facts, self._said
+        there = facts.same(proposal.nugget, said.content_hash)
+        if there is None and not self.fresh:
+            # Other facts may have been written after the decision, and proposals of shadow mode are decided about long
+            # before they are accepted.
+            mine = saying(said.storage_content, said.content_hash)
+            near = facts.matching(proposal.nugget, match_terms(said.storage_content), _NEAREST)
+            there = next(
+                (fact for fact, _ in near if says_the_same(mine, saying(fact.content, fact.content_hash))),
+                None,
+            )
+        if there is not None:
+            return ExecutionResult("deduped", ProposalReason.DUPLICATE, there.note_id, there.id)
+        return self._new_note(replaces)
+
+    def _new_note(self, replaces: str) -> ExecutionResult:
+        proposal, facts = self.proposal, self.writer.facts
+        note_id = note_id_of(proposal.nugget, self._said.content_hash, self.graph.takes(self.writer))
+        # Another id where it was accepted and undone before.
+        first = f"fact-{proposal.id.partition('-')[2]}"
+        ids = chain((first,), (f"{first}-{number}" for number in count(2)))
+        fact = self._fact(next(id for id in ids if not facts.exists(id)), note_id, self.now)
+        facts.insert(fact)
+        self._enqueue(
+            "add", fact.id, note_id, nugget=proposal.nugget, content=proposal.content, type=proposal.type,
+            confidence=proposal.fact_confidence, project=self.project, prompt_version=self.prompt_version,
+            replaces=replaces,
+        )  # fmt: skip
+        return ExecutionResult("applied", ProposalReason.WRITTEN, note_id, fact.id, "add")
+
+    def _change(self, target: str) -> ExecutionResult:
+        """Takes the place of the note that it changes, which is hidden. A fact of a nugget, and a note that says more,
+        stay and get the new words.
+        """
+        proposal, writer = self.proposal, self.writer
+        update = proposal.action == "update"
+        text = self.graph.text(writer, target) if target else None
+        if text is None:
+            return (
+                self._add(target)
+                if update
+                else ExecutionResult("skipped", ProposalReason.TARGET_GONE, target)
+            )
+        former = normalise(proposal.target_content).storage_content
+        if normalise(text).storage_content != former and not writer.note_edits.wrote(target, text):
+            return ExecutionResult("skipped", ProposalReason.TARGET_CHANGED, target, former=text)
+        known = writer.facts.same(proposal.nugget, self._said.content_hash)
+        known = None if known is None or known.note_id == target else known
+        if update and known is not None and known.status != "active":
+            return ExecutionResult("deduped", ProposalReason.DUPLICATE, known.note_id, known.id)
+        content, note = _revised(writer, proposal, text), self.graph.visible(target)
+        if content != proposal.content or (update and note is not None and note.is_fact):
+            return self._reword(target, text, content)
+        made = ExecutionResult("applied", ProposalReason.WRITTEN, target, done="hide", former=text)
+        if update and known is not None:
+            # Another note says it already; the old one need only go.
+            made = made._replace(note_id=known.note_id, fact_id=known.id)
+        elif update:
+            made = self._new_note(target)._replace(former=text)
+        fact = writer.facts.of_note(target)
+        if fact is not None:
+            writer.facts.deny(fact.id)
+        fact_id = "" if fact is None else fact.id
+        self._enqueue("hide", fact_id, target, expected=text)
+        return made if made.fact_id else made._replace(fact_id=fact_id)
+
+    def _reword(self, target: str, text: str, content: str) -> ExecutionResult:
+        """A note gets other words, a fact of a nugget under its key. text, content: what it says before and after."""
+        proposal, facts = self.proposal, self.writer.facts
+        fact = facts.of_note(target)
+        if fact is not None and content == proposal.content:
+            facts.reword(self._fact(fact.id, target, fact.created_at))
+        elif fact is not None:
+            # It still says what came of another text.
+            facts.reword(
+                replace(fact, content=content, normalised_content=normalise(content).normalised_content)
+            )
+        fact_id = "" if fact is None else fact.id
+        self._enqueue(
+            "update", fact_id, target, expected=text, content=content, type=proposal.type,
+            confidence=proposal.fact_confidence,
+        )  # fmt: skip
+        return ExecutionResult("applied", ProposalReason.WRITTEN, target, fact_id, "update", text)
+
+    def _fact(self, fact_id: str, note_id: str, created_at: int) -> StoredFact:
+        proposal, said = self.proposal, self._said
+        return StoredFact(
+            id=fact_id,
+            raw_id=proposal.raw_id,
+            proposal_id=proposal.id,
+            nugget=proposal.nugget,
+            content=proposal.content,
+            normalised_content=said.normalised_content,
+            content_hash=said.content_hash,
+            hash_version=said.hash_version,
+            type=proposal.type,
+            confidence=proposal.fact_confidence,
+            note_id=note_id,
+            status="active",
+            model=proposal.model,
+            prompt_version=self.prompt_version,
+            created_at=created_at,
+        )
+
+    def _enqueue(self, op: Op, fact_id: str, note_id: str, **payload: object) -> None:
+        proposal = self.proposal
+        common = {
+            "raw_id": proposal.raw_id, "fact_id": fact_id, "model": proposal.model, "accepted_by": self.accepted_by
+        }  # fmt: skip
+        self.writer.note_edits.put(
+            op=op, proposal_id=proposal.id, fact_id=fact_id, note_id=note_id, payload=payload | common, now=self.now
+        )  # fmt: skip
 
 
 def settle_replaced(writer: Tables, proposal: StoredProposal, by: str, now: int) -> None:
     """Settles an open proposal that a later one replaces."""
     writer.proposals.resolve(proposal.id, "skipped", reason=ProposalReason.REPLACED, by=by, now=now)
-
-
-def _aimed_at(order: ExecutionRequest, note_id: str, content: str) -> ExecutionRequest:
-    return replace(order, proposal=replace(order.proposal, target_note=note_id, target_content=content))
 
 
 def stand_together(one: StoredProposal, later: StoredProposal) -> bool:
@@ -146,9 +264,9 @@ def stand_together(one: StoredProposal, later: StoredProposal) -> bool:
 
 def foreseen(reader: Tables, proposal: StoredProposal) -> StoredProposal:
     """An open change with what its note says once it is accepted, where the note stays."""
-    content = (
-        _revised(reader, proposal, proposal.target_content) if proposal.open and proposal.changes else ""
-    )
+    if not (proposal.open and proposal.changes):
+        return proposal
+    content = _revised(reader, proposal, proposal.target_content)
     return proposal if content == proposal.content else replace(proposal, becomes=content)
 
 
@@ -157,173 +275,62 @@ def _revised(reader: Tables, proposal: StoredProposal, text: str) -> str:
     return revised(text, proposal.content, [one.content for one in beside])
 
 
-def _add(
-    writer: Tables, order: ExecutionRequest, said: Normalised, graph: Graph, now: int, replaces: str = ""
-) -> ExecutionResult:
-    proposal = order.proposal
-    there = writer.facts.same(proposal.nugget, said.content_hash)
-    if there is None and not order.fresh:
-        there = _near_duplicate(writer, proposal.nugget, said)
-    if there is not None:
-        return ExecutionResult("deduped", ProposalReason.DUPLICATE, there.note_id, there.id)
-    return _new_note(writer, order, said, graph, now, replaces)
-
-
-def _new_note(
-    writer: Tables, order: ExecutionRequest, said: Normalised, graph: Graph, now: int, replaces: str
-) -> ExecutionResult:
-    """A fact with the note that it becomes. replaces: the note whose place it takes, "" for none."""
-    proposal = order.proposal
-    note_id = note_id_of(proposal.nugget, said.content_hash, graph.takes(writer))
-    fact = _fact(order, said, _fact_id(writer, proposal), note_id, now)
-    writer.facts.insert(fact)
-    payload: dict[str, object] = {
-        "nugget": proposal.nugget,
-        "content": proposal.content,
-        "type": proposal.type,
-        "confidence": proposal.fact_confidence,
-        "project": order.project,
-        "prompt_version": order.prompt_version,
-        "replaces": replaces,
-    }
-    _enqueue(writer, "add", order, fact.id, note_id, payload, now)
-    return ExecutionResult("applied", ProposalReason.WRITTEN, note_id, fact.id, "add")
-
-
-def _fact_id(reader: Tables, proposal: StoredProposal) -> str:
-    """The id of the fact of a proposal; another one where it was accepted and undone before."""
-    first = f"fact-{proposal.id.partition('-')[2]}"
-    ids = chain((first,), (f"{first}-{number}" for number in count(2)))
-    return next(id for id in ids if not reader.facts.exists(id))
-
-
-def _near_duplicate(reader: Tables, nugget: str, said: Normalised) -> StoredFact | None:
-    """The fact that says the same in nearly the same words, as the rule of the decision sees it.
-
-    It is asked once more here, since other facts may have been written after the decision, and proposals of shadow mode
-    are decided about long before they are accepted.
-    """
-    mine = saying(said.storage_content, said.content_hash)
-    for match in reader.facts.matching(nugget, match_terms(said.storage_content), _NEAREST):
-        if says_the_same(mine, saying(match.fact.content, match.fact.content_hash)):
-            return match.fact
-    return None
-
-
-def _change(
-    writer: Tables, order: ExecutionRequest, said: Normalised, target: str, graph: Graph, now: int
-) -> ExecutionResult:
-    """What is said takes the place of the note that it changes, which is hidden. A fact of a nugget, and a note that
-    says more, stay and get the new words.
-    """
-    proposal = order.proposal
-    text = graph.text(writer, target) if target else None
-    if text is None and proposal.action == "update":
-        return _add(writer, order, said, graph, now, target)
-    if text is None:
-        return ExecutionResult("skipped", ProposalReason.TARGET_GONE, target)
-    former = normalise(proposal.target_content).storage_content
-    if normalise(text).storage_content != former and not writer.note_edits.wrote(target, text):
-        return ExecutionResult("skipped", ProposalReason.TARGET_CHANGED, target, former=text)
-    content = _revised(writer, proposal, text)
-    whole = content == proposal.content
-    known = writer.facts.same(proposal.nugget, said.content_hash)
-    known = None if known is None or known.note_id == target else known
-    if proposal.action == "update" and known is not None and known.status != "active":
-        return ExecutionResult("deduped", ProposalReason.DUPLICATE, known.note_id, known.id)
-    note = graph.visible(target)
-    if not whole or (proposal.action == "update" and note is not None and note.is_fact):
-        return _reword(writer, order, said, target, text, content, now)
-    made = ExecutionResult("applied", ProposalReason.WRITTEN, target, done="hide", former=text)
-    if proposal.action == "update" and known is not None:
-        # Another note says it already; the old one need only go.
-        made = made._replace(note_id=known.note_id, fact_id=known.id)
-    elif proposal.action == "update":
-        made = _new_note(writer, order, said, graph, now, target)._replace(former=text)
-    fact = writer.facts.of_note(target)
-    if fact is not None:
-        writer.facts.deny(fact.id)
-    fact_id = "" if fact is None else fact.id
-    _enqueue(writer, "hide", order, fact_id, target, {"expected": text}, now)
-    return made if made.fact_id else made._replace(fact_id=fact_id)
-
-
-def _reword(
+def record(
     writer: Tables,
-    order: ExecutionRequest,
-    said: Normalised,
-    target: str,
-    text: str,
-    content: str,
+    proposal: StoredProposal,
+    outcome: ExecutionResult,
+    prompt_version: str,
     now: int,
-) -> ExecutionResult:
-    """A note gets other words, a fact of a nugget under its key.
-
-    text, content: what it says before and after.
-    """
-    proposal = order.proposal
-    fact = writer.facts.of_note(target)
-    if fact is not None and content == proposal.content:
-        writer.facts.reword(_fact(order, said, fact.id, target, fact.created_at))
-    elif fact is not None:
-        # It still says what came of another text.
-        writer.facts.reword(
-            replace(fact, content=content, normalised_content=normalise(content).normalised_content)
-        )
-    payload: dict[str, object] = {
-        "expected": text,
-        "content": content,
-        "type": proposal.type,
-        "confidence": proposal.fact_confidence,
-    }
-    fact_id = "" if fact is None else fact.id
-    _enqueue(writer, "update", order, fact_id, target, payload, now)
-    return ExecutionResult("applied", ProposalReason.WRITTEN, target, fact_id, "update", text)
-
-
-def _fact(
-    order: ExecutionRequest, said: Normalised, fact_id: str, note_id: str, created_at: int
-) -> StoredFact:
-    proposal = order.proposal
-    return StoredFact(
-        id=fact_id,
-        raw_id=proposal.raw_id,
-        proposal_id=proposal.id,
-        nugget=proposal.nugget,
-        content=proposal.content,
-        normalised_content=said.normalised_content,
-        content_hash=said.content_hash,
-        hash_version=said.hash_version,
-        type=proposal.type,
-        confidence=proposal.fact_confidence,
-        note_id=note_id,
-        status="active",
-        model=proposal.model,
-        prompt_version=order.prompt_version,
-        created_at=created_at,
-    )
-
-
-def _enqueue(
-    writer: Tables,
-    op: Op,
-    order: ExecutionRequest,
-    fact_id: str,
-    note_id: str,
-    payload: dict[str, object],
-    now: int,
+    *,
+    event: str,
+    by: str,
+    latency_ms: int | None = None,
+    more: Mapping[str, object] | None = None,
 ) -> None:
-    common = {
-        "raw_id": order.proposal.raw_id,
-        "fact_id": fact_id,
-        "model": order.proposal.model,
-        "accepted_by": order.accepted_by,
+    """One row of the audit for what was decided about a proposal, by a model or a person, whatever came of it, and one
+    more where a fact was made. latency_ms: of the model's calls, None when nobody measured. more: of the metadata.
+    """
+    append = partial(
+        writer.history.append, at=now, raw_id=proposal.raw_id, proposal_id=proposal.id, fact_id=outcome.fact_id,
+        note_id=outcome.note_id, new_content=proposal.content, model=proposal.model, prompt_version=prompt_version,
+    )  # fmt: skip
+    append(
+        event=event, changed_by=by, reason=outcome.reason, latency_ms=latency_ms,
+        old_content=outcome.former or proposal.target_content, metadata=_metadata(proposal, outcome) | dict(more or {}),
+    )  # fmt: skip
+    if outcome.done == "add":
+        made = {"type": proposal.type, "confidence": proposal.fact_confidence}
+        append(event="created", changed_by=WRITER, reason=CREATED, metadata=made)
+
+
+def _metadata(proposal: StoredProposal, outcome: ExecutionResult) -> dict[str, object]:
+    """The context of a decision under the names of the reference; those that do not apply are left out."""
+    found: dict[str, object] = {
+        "proposedAction": proposal.action,
+        "confidence": proposal.confidence,
+        "fact": {
+            "content": proposal.content,
+            "type": proposal.type,
+            "confidence": proposal.fact_confidence,
+            "grounded": proposal.grounded,
+        },
+        "extractionModel": proposal.model,
+        "reason": proposal.told,
+        "decidedBy": proposal.decided_by,
+        "outcome": outcome.status,
+        "reviewNeeded": proposal.review_needed,
+        "contradictionRisk": bool(proposal.contradiction),
     }
-    writer.note_edits.put(
-        op=op,
-        proposal_id=order.proposal.id,
-        fact_id=fact_id,
-        note_id=note_id,
-        payload=payload | common,
-        now=now,
-    )
+    if proposal.contradiction:
+        found["contradiction"] = proposal.contradiction
+    if proposal.target_note or proposal.target_content:
+        found |= {"targetMemoryId": proposal.target_note, "targetContent": proposal.target_content}
+    if outcome.done:
+        found[_DONE[outcome.done]] = outcome.note_id
+    if outcome.status == "deduped":
+        found["dedupedExistingId"] = outcome.note_id
+    if proposal.status == outcome.status == "blocked":
+        found["blockedReason"] = str(outcome.reason)
+    if outcome.status in ("skipped", "proposed", "review"):
+        found["skippedReason"] = str(outcome.reason)
+    return found

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from core.errors import ErrorCode, InvalidInputError, NuggetsError
-from core.model.names import DEFAULT_NUGGET, check_nugget_name
+from core.model.names import DEFAULT_NUGGET, check_nugget_name, known_nugget
 from core.pipeline.database import transcripts
 from core.pipeline.database.connection import Database
 from core.pipeline.database.entities import KnownNames
@@ -64,11 +64,13 @@ def store_submission(
     text = encodable(submission.text)
     forms = normalise(text)
     _check(text, forms)
-    nugget = _known_spelling(encodable(submission.nugget).strip(), known_nuggets)
+    nugget = known_nugget(encodable(submission.nugget).strip(), known_nuggets)
     if nugget and nugget not in known_nuggets:
         check_nugget_name(nugget)
     session, project = _plain(submission.session), _plain(submission.project)
-    links = _linked(database, text)
+    # Before the transaction, since a long text takes a tenth of a second.
+    with database.checked_reading() as reader:
+        links = link(shown(text[:SCANNED]), KnownNames(reader.entities))
     with database.write() as writer:
         project = project or writer.raw.project_of_session(session)
         raw = RawMemory(
@@ -104,20 +106,7 @@ def nugget_of(project: str, known: Collection[str] = ()) -> str:
         check_nugget_name(name)
     except InvalidInputError:
         return DEFAULT_NUGGET
-    return _known_spelling(name, known)
-
-
-def _known_spelling(name: str, known: Collection[str]) -> str:
-    """A name as it is written where it is known in another case: files of both could not lie beside each other."""
-    if name in known:
-        return name
-    return next((other for other in sorted(known) if other.lower() == name.lower()), name)
-
-
-def _linked(database: Database, text: str) -> Links:
-    """What the rules find beside credentials; before the transaction, since a long text takes a tenth of a second."""
-    with database.checked_reading() as reader:
-        return link(shown(text[:SCANNED]), KnownNames(reader.entities))
+    return known_nugget(name, known)
 
 
 def _store(writer: Tables, raw: RawMemory, forms: Normalised, links: Links, attempts: int) -> Ingested:
@@ -159,23 +148,18 @@ def _keep_transcript(database: Database, text: str, session: str, project: str, 
 
 
 def _check(text: str, forms: Normalised) -> None:
+    why = ""
     if not forms.storage_content.strip():
-        raise InvalidInputError(
-            "it is empty",
-            code=ErrorCode.EMPTY,
-            field="text",
-            where="the text",
-            kept="nothing was written",
-            todo="submit some words",
-        )
-    if len(text) > LONGEST:
-        raise InvalidInputError(
+        why, code, todo = "it is empty", ErrorCode.EMPTY, "submit some words"
+    elif len(text) > LONGEST:
+        why, code, todo = (
             f"it is longer than {LONGEST:,} characters",
-            code=ErrorCode.TOO_LONG,
-            field="text",
-            where="the text",
-            kept="nothing was written",
-            todo="submit it in parts",
+            ErrorCode.TOO_LONG,
+            "submit it in parts",
+        )
+    if why:
+        raise InvalidInputError(
+            why, code=code, field="text", where="the text", kept="nothing was written", todo=todo
         )
 
 

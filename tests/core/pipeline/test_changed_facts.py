@@ -21,7 +21,7 @@ from core.model.note import Note
 from core.pipeline.database.connection import Database
 from core.pipeline.records import Accepted, StoredProposal
 from core.pipeline.service import Pipeline
-from core.pipeline.writes.verify import drift
+from core.pipeline.writes.following import drift
 from core.workspace import open_memory
 from nuggets_tui.pipeline_words import outcomes
 

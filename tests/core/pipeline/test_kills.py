@@ -21,7 +21,7 @@ from kits.memory_files import note_object, notes_of, write_graph
 
 from core import Memory
 from core.pipeline.service import Pipeline
-from core.pipeline.writes.verify import drift
+from core.pipeline.writes.following import drift
 from core.verify import findings
 
 pytestmark = pytest.mark.slow

@@ -15,7 +15,7 @@ from core.pipeline.database.jobs import Jobs
 from core.pipeline.database.raw import Tombstone
 from core.pipeline.retention import Kind
 from core.pipeline.service import Pipeline
-from core.pipeline.writes.verify import drift
+from core.pipeline.writes.following import drift
 
 FIRST, SECOND = "Anna moved billing to PostgreSQL.", "The build takes four minutes."
 

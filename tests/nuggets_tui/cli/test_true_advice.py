@@ -88,7 +88,7 @@ def _with_log_problem(monkeypatch: pytest.MonkeyPatch, problem: StorageError) ->
     monkeypatch.setattr(Store, "log_problem", problem)
     monkeypatch.setattr(Store, "journal", None)
     monkeypatch.setattr(Memory, "refresh", lambda self, **_: False)
-    monkeypatch.setattr("core.pipeline.writes.verify.drift", lambda *_, **__: ())
+    monkeypatch.setattr("core.pipeline.writes.following.drift", lambda *_, **__: ())
 
 
 def test_what_the_next_change_finishes_is_not_said_to_need_a_person(nuggets: Any) -> None:

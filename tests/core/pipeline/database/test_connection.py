@@ -17,7 +17,7 @@ from core.errors import BrokenFileError, NuggetsError, ReadOnlyError
 from core.memory import Memory
 from core.pipeline.database.connection import Database
 from core.pipeline.service import Pipeline
-from core.pipeline.writes.verify import drift
+from core.pipeline.writes.following import drift
 from core.storage import database
 
 TEXT = "Caroline chose PostgreSQL over MongoDB."

@@ -31,7 +31,7 @@ from core.pipeline.models.provider import (
     UnreadableAnswerError,
 )
 from core.pipeline.service import Pipeline
-from core.pipeline.writes.verify import drift
+from core.pipeline.writes.following import drift
 
 ROOT = Path(__file__).parents[4]
 SMALL = "[pipeline.extraction]\nwindow_chars = 2000\nwindow_overlap_chars = 200"

@@ -19,8 +19,8 @@ from core.errors import NuggetsError
 from core.graph.edits import edit_note
 from core.memory import Memory
 from core.pipeline.database.connection import Database
-from core.pipeline.writes.accept import accept
-from core.pipeline.writes.verify import drift
+from core.pipeline.writes.deciding import accept
+from core.pipeline.writes.following import drift
 from core.storage.files.atomic import locked
 from core.storage.writing import Write
 
@@ -169,7 +169,7 @@ import os, signal, sys
 from pathlib import Path
 from core.memory import Memory
 from core.pipeline.database.connection import Database
-from core.pipeline.writes.accept import accept
+from core.pipeline.writes.deciding import accept
 from core.storage.writing import Write
 home, ids, when = Path(sys.argv[1]), sys.argv[3:], sys.argv[2]
 carry_out, stage = Write.carry_out, Write.stages

@@ -17,7 +17,7 @@ from core.model.note import TYPES, Note
 from core.model.snapshot import Snapshot
 from core.pipeline.database.note_edits import NoteEdit
 from core.pipeline.intake.normalisation import normalise
-from core.pipeline.writes.note_of import note_id_of, note_ids, note_of, title_of
+from core.pipeline.writes.notes import note_id_of, note_ids, note_of, title_of
 
 HASH = normalise("The user prefers dark mode").content_hash
 

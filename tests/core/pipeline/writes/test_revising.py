@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.pipeline.writes.revising import revised
+from core.pipeline.writes.notes import revised
 
 DEARER = "The canoe costs 55 euros a day."
 BIKES = "Bicycles are free."

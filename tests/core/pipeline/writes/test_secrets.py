@@ -30,7 +30,7 @@ from core.pipeline.intake.normalisation import normalise
 from core.pipeline.intake.redaction import redact
 from core.pipeline.service import Pipeline
 from core.pipeline.writes import secrets
-from core.pipeline.writes.verify import drift
+from core.pipeline.writes.following import drift
 from core.services.secrets import Masking, Secrets
 from core.storage.journal.schema import HISTORY_TABLES
 from core.workspace import Workspace

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kits.hostile import HOSTILE
 
-from core.pipeline.writes.source_sentence import source_spans
+from core.pipeline.ground import source_spans
 
 TEXT = (
     "# Stand-up\n"

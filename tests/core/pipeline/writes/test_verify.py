@@ -13,7 +13,7 @@ from core.folder import DATABASE_FILE
 from core.graph.edits import delete_note, edit_note, hide_note, unhide_note
 from core.memory import Memory
 from core.pipeline.database.connection import Database
-from core.pipeline.writes.verify import drift, repair_drift
+from core.pipeline.writes.following import drift, repair_drift
 from core.verify import Finding
 
 DARK = "Anna prefers dark mode."

@@ -16,8 +16,7 @@ from kits.scripted_model import ScriptedModel
 from core.graph.edits import delete_note, edit_note, hide_note
 from core.model.change import PERSON
 from core.pipeline.service import Pipeline
-from core.pipeline.writes.note_sync import sync_from_notes
-from core.pipeline.writes.verify import drift
+from core.pipeline.writes.following import drift, sync_from_notes
 
 LATER = 10**14
 

@@ -1,0 +1,321 @@
+"""What becomes of notes: the note of an accepted fact, a change laid over a draft, and what a note says after one.
+
+Pure: the same row over the same draft gives the same notes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import re
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import chain, islice
+from typing import Final, Literal, NamedTuple
+
+from core.errors import ConflictError, NuggetsError
+from core.graph.edits import edit_note, hide_note, link_notes
+from core.model.compare import alike
+from core.model.draft import Draft
+from core.model.infer import MetaInput, clamp, infer_meta, semantic_tags
+from core.model.names import DEFAULT_NUGGET, check_nugget_name, iso, known_nugget, note_id
+from core.model.note import ORIGIN, Note, custom_tags, normalise_tag, origin_of_note, replace
+from core.pipeline.contradiction import contradicts_in_words
+from core.pipeline.database.note_edits import NoteEdit
+from core.pipeline.decide import denies_another, saying, similarity
+from core.pipeline.intake.normalisation import normalise
+from core.pipeline.intake.sentences import sentences
+from core.pipeline.records import ProposalReason
+from core.text.normalise import code_lines, normalise_content, normalise_line
+
+# What nobody confirmed is held for no more than this.
+UNCONFIRMED: Final = 0.60
+_DIGITS: Final = 8
+_TITLE: Final = 72
+# A fact's type -> the note's type and a tag that keeps what the note's types do not tell apart.
+_TYPES: Final[dict[str, tuple[str, str]]] = {
+    "fact": ("fact", ""),
+    "preference": ("preference", ""),
+    "decision": ("project", "decision"),
+    "procedural": ("project", "how-to"),
+    "semantic": ("note", ""),
+}
+_TITLE_END: Final = re.compile(r"[\s.,;:!?…-]+$")
+
+
+def note_ids(nugget: str, content_hash: str) -> Iterator[str]:
+    """Ids for the note of a fact, the first choice first: `note-<nugget>-<8 hex>`, endless.
+
+    The first is of the hash itself, each further one of the hash with a counter hashed again.
+    """
+    yield note_id("note", nugget, content_hash[:_DIGITS])
+    for count in itertools.count(1):
+        again = hashlib.sha256(f"{content_hash}:{count}".encode()).hexdigest()
+        yield note_id("note", nugget, again[:_DIGITS])
+
+
+def note_id_of(nugget: str, content_hash: str, taken: Callable[[str], bool]) -> str:
+    """The first id for a fact's note that no other origin has."""
+    return next(id for id in note_ids(nugget, content_hash) if not taken(id))
+
+
+def title_of(content: str) -> str:
+    """A title for a text: its first sentence as one line, cut at a word where it is longer than 72 characters."""
+    line = normalise_line(content)
+    first = next(iter(sentences(line)), None)
+    said = line[first.start : first.end].strip() if first is not None else line
+    if len(said) > _TITLE:
+        cut = said[: _TITLE - 1]
+        head = cut.rpartition(" ")[0] if " " in cut[_TITLE // 2 :] else cut
+        return _TITLE_END.sub("", head) + "…"
+    return _TITLE_END.sub("", said) or said or line
+
+
+def fact_of(note: Note) -> str:
+    """The id of the fact that a note was made from, "" for a note of others."""
+    found = origin_of_note(note).get("fact")
+    return found if isinstance(found, str) else ""
+
+
+def note_of(draft: Draft, row: NoteEdit, id: str) -> Note:
+    """The note of a row that adds one, under this id; its times are the row's, so that it is the same at each try.
+
+    Raises InvalidInputError for a nugget whose name no file can bear.
+    """
+    known = draft.nugget_names()
+    nugget = known_nugget(row.text("nugget") or DEFAULT_NUGGET, known)
+    if nugget not in known:
+        check_nugget_name(nugget)
+    content = normalise_content(row.text("content"))
+    title = title_of(content)
+    type_, tag = _TYPES.get(row.text("type"), _TYPES["fact"])
+    project = normalise_tag(row.text("project").rstrip("/\\").replace("\\", "/").rpartition("/")[2])
+    own = tuple(filter(None, (project, tag)))
+    told = row.payload.get("confidence")
+    confidence = clamp(told) if isinstance(told, int | float) and told == told else 0.5
+    if not row.text("accepted_by"):
+        confidence = min(UNCONFIRMED, confidence)
+    given = MetaInput(type=type_, source="inferred", confidence=confidence, stability="durable")
+    meta = infer_meta("note", title, content, own, given, draft.rules)
+    at = iso(datetime.fromtimestamp(row.created_at / 1000, UTC))
+    return Note(
+        id=id,
+        nugget_name=nugget,
+        title=title,
+        content=content,
+        tags=(
+            normalise_tag(nugget),
+            *own,
+            f"scope:{meta.scope}",
+            f"type:{meta.type}",
+            *semantic_tags("note", title, meta.type, meta.source),
+        ),
+        created_at=at,
+        updated_at=at,
+        last_accessed_at=at,
+        extra={
+            ORIGIN: {"memory": row.text("raw_id"), "fact": row.fact_id, "model": row.text("model")},
+        },
+        **meta._asdict(),
+    )
+
+
+# A change over a draft
+
+_MOST_IDS: Final = 64
+# The reason of the link between a note and the one whose place it took.
+_REPLACES: Final = "replaces"
+_REWORDED: Final = "the note has changed since"
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedRow:
+    """What became of a row. note_id: of the note, another than the row's where that one was taken. error: why not.
+
+    former, now: the note's text before and after; where it had moved on, the former alone.
+    """
+
+    row: NoteEdit
+    outcome: Literal["written", "unchanged", "conflict", "failed"]
+    note_id: str
+    reason: ProposalReason = ProposalReason.WRITTEN
+    error: str = ""
+    former: str = ""
+    now: str = ""
+
+
+def apply_row(draft: Draft, row: NoteEdit, taken: Callable[[str, str], bool]) -> AppliedRow:
+    """Lays a row over the draft; what it cannot do it leaves as it is, and says why.
+
+    Doing it again changes nothing: a note that is there already, or was there and was taken out since, is not made
+    again, and a text that is there already is not written again.
+    """
+    if row.op != "hide" and not normalise_content(row.text("content")):
+        return AppliedRow(row, "failed", row.note_id, error="the text is empty")
+    try:
+        return _add(draft, row, taken) if row.op == "add" else _change(draft, row)
+    except ConflictError as error:
+        return AppliedRow(row, "conflict", row.note_id, ProposalReason.TARGET_CHANGED, error.what)
+    except NuggetsError as error:
+        return AppliedRow(row, "failed", row.note_id, error=error.message)
+
+
+def _add(draft: Draft, row: NoteEdit, taken: Callable[[str, str], bool]) -> AppliedRow:
+    """Adds a note; in the place of an old one it bears that one's tags, and the two are linked."""
+    content = row.text("content")
+    further = note_ids(row.text("nugget"), normalise(content).content_hash)
+    # Whoever accepted it chose; the others are for when somebody made a note of that id meanwhile.
+    for id in chain((row.note_id,), islice(further, _MOST_IDS)):
+        there = draft.note(id)
+        if there is not None and fact_of(there) == row.fact_id != "":
+            if alike(there.content, normalise_content(content)):
+                return AppliedRow(row, "unchanged", id)
+            return AppliedRow(row, "conflict", id, error=_REWORDED)
+        if there is not None or draft.exists(id) or taken(id, row.fact_id):
+            continue
+        note, old = note_of(draft, row, id), draft.note(row.text("replaces"))
+        if old is not None:
+            note = replace(note, tags=tuple(dict.fromkeys((*note.tags, *custom_tags(old)))))
+        draft.put(note)
+        if old is not None:
+            link_notes(draft, id, old.id, _REPLACES)
+        return AppliedRow(row, "written", id, now=note.content)
+    return AppliedRow(row, "failed", row.note_id, error="no id is free for the note")
+
+
+def _change(draft: Draft, row: NoteEdit) -> AppliedRow:
+    """Gives a note other words, or hides it."""
+    content, note, hides = normalise_content(row.text("content")), draft.note(row.note_id), row.op == "hide"
+    gone = "no longer exists" if note is None else "has been hidden since" if note.hidden else ""
+    if note is None or (hides and gone):
+        if hides:
+            return AppliedRow(row, "unchanged", row.note_id)
+        return AppliedRow(row, "conflict", row.note_id, ProposalReason.TARGET_GONE, f"the note {gone}")
+    if not hides and alike(note.content, content):
+        return AppliedRow(row, "unchanged", note.id)
+    if gone:
+        return AppliedRow(row, "conflict", note.id, ProposalReason.TARGET_GONE, f"the note {gone}")
+    former = note.content
+    if not alike(former, normalise_content(row.text("expected"))):
+        return AppliedRow(row, "conflict", note.id, ProposalReason.TARGET_CHANGED, _REWORDED, former=former)
+    if hides:
+        hide_note(draft, note.id)
+        return AppliedRow(row, "written", note.id, former=former)
+    named_so = not note.is_fact and note.title == title_of(former)
+    edit_note(draft, note.id, content=content, title=title_of(content) if named_so else None)
+    return AppliedRow(row, "written", note.id, former=former, now=content)
+
+
+# What a note says after a change
+
+_ALIKE: Final = 0.5
+_LEAST_WORDS: Final = 2
+# What opens a line and stays when its sentence is replaced: bullets, numbers, boxes to tick, headings, quotes.
+_OPENING: Final = re.compile(r"\s*(?:(?:[-*+•>]|#{1,6}|\d{1,3}[.)]|\[[ xX]\])\s+)*")
+_JOINT: Final = re.compile(
+    r"[;；]\s*|(?<!\s),?\s++(?:(?=\()|(?:[–—-]|and|but|while|whereas|und|aber|während|et|mais|y|pero|e|ma|mas|maar)\s+)"
+)
+_LIST_JOINT: Final = re.compile(rf"{_JOINT.pattern}|,\s+")
+
+
+class _Part(NamedTuple):
+    """A sentence or clause, from start to end. before, after: where the clauses beside it end and begin."""
+
+    start: int
+    end: int
+    before: int
+    after: int
+
+    def of(self, text: str) -> str:
+        return text[self.start : self.end]
+
+
+def revised(text: str, statement: str, beside: Collection[str] = ()) -> str:
+    """The text of a note after a change; the statement itself where the note says nothing else.
+
+    beside: statements that were accepted meanwhile, which this one joins and does not replace. Where no sentence is
+    clearly the one that changed, the statement is added, so that no text is lost.
+    """
+    parts = _parts(text, statement)
+    alone = len(parts) < 2 and len(text.split()) == sum(len(part.of(text).split()) for part in parts)
+    if not beside and (alone or normalise(statement).content_hash == normalise(text).content_hash):
+        return statement
+    said = [normalise_content(one).rstrip(".。") for one in beside]
+    kept = [(at, at + len(one)) for one in said if (at := text.find(one)) >= 0]
+    free = (part for part in parts if all(part.end <= start or end <= part.start for start, end in kept))
+    weighed = [(weight, part) for part in free if (weight := _weight(statement, part.of(text)))]
+    if not weighed:
+        return _joined(text, statement)
+    changed = max(weighed)[1]
+    head, tail = text[: changed.before], text[changed.after :]
+    if changed.before < changed.start:
+        head += ". "
+    if changed.after > changed.end:
+        tail = f". {tail[0].upper()}{tail[1:]}"
+    return f"{head}{statement.rstrip('.。') if tail[:1] in ('.', '!', '?', '。') else statement}{tail}"
+
+
+def _joined(text: str, statement: str) -> str:
+    if "\n" in text:
+        return f"{text}\n\n{statement}"
+    return f"{text}{'' if text.endswith(('.', '!', '?', '。', '…')) else '.'} {statement}"
+
+
+def _weight(statement: str, part: str) -> tuple[bool, float] | None:
+    """How surely a part of a note is what a statement changes, None where it may be another."""
+    kind, new, old = contradicts_in_words(statement, part), saying(statement), saying(part)
+    alike = similarity(new.meaning, old.meaning)
+    clear = (kind is not None or alike >= _ALIKE) and not denies_another(new, old)
+    return (kind is not None, alike) if clear else None
+
+
+def _parts(text: str, statement: str) -> list[_Part]:
+    """The sentences of a text, those cut into clauses of which only some are about what a statement says."""
+    found: list[_Part] = []
+    start, lines = 0, text.split("\n")
+    for line, code in zip(lines, code_lines(lines), strict=True):
+        end = start + len(line)
+        opening = _OPENING.match(text, start, end)
+        begin = opening.end() if opening else start
+        # A sentence in a table or in code would break it.
+        if not code and not line.startswith("|"):
+            for one in _sentences(text, begin, end):
+                found += _clauses(text, one, statement)
+        start = end + 1
+    return found
+
+
+def _sentences(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """Where the sentences of a line are; a single word, as an abbreviation leaves it, is none of its own."""
+    found: list[tuple[int, int]] = []
+    for one in sentences(text[start:end]):
+        said = text[start + one.start : start + one.end]
+        begin = start + one.end - len(said.lstrip())
+        if found and (_is_word(said) or _is_word(text[slice(*found[-1])])):
+            begin = found.pop()[0]
+        found.append((begin, start + one.start + len(said.rstrip())))
+    return found
+
+
+def _is_word(said: str) -> bool:
+    return said.isascii() and len(said.split()) < _LEAST_WORDS
+
+
+def _clauses(text: str, sentence: tuple[int, int], statement: str) -> list[_Part]:
+    for joint in (_JOINT, _LIST_JOINT):
+        parts = _cut(text, *sentence, joint)
+        said = [saying(part.of(text)).meaning for part in parts]
+        about = saying(statement).meaning
+        apart = any(len(words & about) <= len(words) / 2 for words in said)
+        if len(parts) < 2 or not apart or any(len(words) < _LEAST_WORDS for words in said):
+            continue
+        # One comma may merely set the place or time apart.
+        if joint is _JOINT or len(parts) > 2 or any(_weight(statement, part.of(text)) for part in parts):
+            return parts
+    return [_Part(*sentence, *sentence)]
+
+
+def _cut(text: str, start: int, end: int, joint: re.Pattern[str]) -> list[_Part]:
+    cuts = [(start, start), *(one.span() for one in joint.finditer(text, start, end)), (end, end)]
+    return [_Part(before[1], after[0], before[0], after[1]) for before, after in itertools.pairwise(cuts)]
