@@ -29,7 +29,8 @@ cases = st.fixed_dictionaries(
 
 
 def _ruling(mode: Mode, action: Action = "add", **case: Any) -> Ruling:
-    return ruling(action, mode, LEAST, **{"confidence": 1.0, "normalised": "anna likes tea"} | case)
+    given: dict[str, Any] = {"confidence": 1.0, "normalised": "anna likes tea"} | case
+    return ruling(action, mode, LEAST, **given)
 
 
 @given(cases, st.sampled_from([Mode.SHADOW, Mode.CONTROLLED_WRITE, Mode.FULL]))
@@ -89,7 +90,7 @@ def test_what_no_sentence_says_and_what_tells_somebody_what_to_do_waits_and_says
         (False, False, ProposalReason.UNGROUNDED),
         (True, True, ProposalReason.INSTRUCTION),
     ):
-        case = {"grounded": grounded, "order": order}
+        case: dict[str, Any] = {"grounded": grounded, "order": order}
         assert _ruling(Mode.CONTROLLED_WRITE, **case) == ("review", reason, True)
         assert _ruling(Mode.SHADOW, **case) == ("proposed", ProposalReason.SHADOW, True)
 
