@@ -393,7 +393,6 @@ def _own_key(name: str, keys: str, label: str) -> Command:
 
 
 _OF_TEXTS: Final = (_own_key("step_back", "escape", "back"),)
-_OF_PICTURE: Final = (_own_key("larger", "plus", ""), _own_key("smaller", "minus", "detail"))
 _OF_OVERVIEW: Final = (
     _own_key("open_point", "enter", "open"),
     _own_key("nearer_points", "plus", "zoom in"),
@@ -450,4 +449,4 @@ def _own_commands(pane: str, selected: bool) -> list[Command]:
         deselect = replace(BY_NAME["let_go"], keys="escape")
         return [deselect if name == "let_go" else BY_NAME[name] for name in _OF_SELECTION]
     own = [BY_NAME[name] for name in _OF_PANE.get(pane, _OF_PANE["notes"])]
-    return own + list(_OF_PICTURE if pane == "graph" else _OF_TEXTS if pane in ("note", "neighbours") else ())
+    return own + list(_OF_TEXTS if pane in ("note", "neighbours") else ())

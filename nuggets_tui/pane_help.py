@@ -105,17 +105,20 @@ PLACES: Final = {
     "graph": Here(
         "Graph",
         "The notes around the one shown in Note, up to three links away. The heavy line is the link "
-        "to the note under the cursor, with its reason. The overview shows the whole memory as "
-        "points, grouped by nugget, tags and links (• a note, ◆ a fact, ● several, ○ hidden).",
+        "to the note under the cursor; its reason stands below. The overview shows the whole memory as "
+        "points, grouped by nugget, tags and links (• a note, ◆ a fact, ● several, ○ hidden), with the names "
+        "of the largest groups.",
         (
             ("← →", "follow a link"),
             ("↑ ↓", "go to the next note of the column"),
             ("⏎", "put the note under the cursor in the middle"),
             ("{fewer_hops} {more_hops}", "one hop fewer, one hop more"),
-            ("+ -", "zoom in and out: titles, boxes, boxes with tags and first line"),
             ("{graph}", "fill the screen, and back"),
             ("{overview}", "the overview, and back"),
-            ("shift+arrows n", "in the overview: go to the next community; show this nugget only"),
+            (
+                "+ -  shift+arrows  n",
+                "in the overview: zoom; go to the next community; show this nugget only",
+            ),
         ),
     ),
     "audit": Here(

@@ -1,33 +1,27 @@
-"""What a picture of a note's surroundings shows: nodes, edges and the note in the middle."""
+"""What a picture of a note's surroundings shows: nodes, links and the note in the middle."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 from core.graph.neighbours import surroundings
-from core.model.note import Note, custom_tags
+from core.model.note import Note
 from core.model.snapshot import Snapshot
 
 NODE_LIMIT: Final = 60
 MERGED: Final = "merged into it"
-_LINE_READ: Final = 200
 
 
 @dataclass(frozen=True)
 class GraphNode:
-    """A note of the picture. `hop`: links between it and the focus; `kind`: "note" or "fact".
-
-    `tags` and `first_line` stand under the title where a note is drawn large.
-    """
+    """A note of the picture. kind: "note" or "fact"."""
 
     id: str
     title: str
     hidden: bool = False
     kind: str = "note"
-    hop: int = 0
-    tags: str = ""
-    first_line: str = ""
 
 
 @dataclass(frozen=True)
@@ -43,14 +37,14 @@ class GraphEdge:
 class GraphData:
     """A note (`focus`) and what surrounds it.
 
-    `left_out`: for a node's id, how many of its neighbours are not among the nodes. `hidden`: how many hidden
-    notes the focus is linked to that are not drawn.
+    left_out: for a node's id, how many of its neighbours are not among the nodes. hidden: how many hidden notes the
+    focus is linked to that are not drawn.
     """
 
     nodes: tuple[GraphNode, ...] = ()
     edges: tuple[GraphEdge, ...] = ()
     focus: str = ""
-    left_out: tuple[tuple[str, int], ...] = ()
+    left_out: Mapping[str, int] = field(default_factory=dict)
     hidden: int = 0
 
 
@@ -63,15 +57,7 @@ def graph_data(
     found = surroundings(snapshot, note_id, hops=hops, limit=limit, include_hidden=show_hidden)
     inside = found.hops
     nodes = tuple(
-        GraphNode(
-            note.id,
-            note.title,
-            note.hidden,
-            "fact" if note.is_fact else "note",
-            inside[note.id],
-            " ".join(f"#{tag}" for tag in custom_tags(note)),
-            _first_line(note.content),
-        )
+        GraphNode(note.id, note.title, note.hidden, "fact" if note.is_fact else "note")
         for note in found.notes
     )
     edges = tuple(
@@ -86,10 +72,6 @@ def graph_data(
     return GraphData(nodes, edges, note_id, left_out, hidden)
 
 
-def _first_line(text: str) -> str:
-    return next((line.strip() for line in text[:_LINE_READ].splitlines() if line.strip()), "")
-
-
 def _linked(snapshot: Snapshot, note_id: str) -> list[Note]:
     """The other notes that a note links to or is linked from, each once."""
     ids = {link.to for link in snapshot.by_id[note_id].links}
@@ -97,35 +79,15 @@ def _linked(snapshot: Snapshot, note_id: str) -> list[Note]:
     return [snapshot.by_id[other] for other in ids - {note_id} if other in snapshot.by_id]
 
 
-def _left_out(
-    snapshot: Snapshot, inside: dict[str, int], hops: int, show_hidden: bool
-) -> tuple[tuple[str, int], ...]:
-    counts: list[tuple[str, int]] = []
+def _left_out(snapshot: Snapshot, inside: dict[str, int], hops: int, show_hidden: bool) -> dict[str, int]:
+    counts: dict[str, int] = {}
     taken = set(inside)
     for note_id, hop in inside.items():
         if hop >= hops:
             continue
-        missing = {
-            other.id for other in _linked(snapshot, note_id) if show_hidden or not other.hidden
-        } - taken
+        linked = _linked(snapshot, note_id)
+        missing = {other.id for other in linked if show_hidden or not other.hidden} - taken
         taken |= missing
         if missing:
-            counts.append((note_id, len(missing)))
-    return tuple(counts)
-
-
-@dataclass(frozen=True)
-class Wish:
-    """What is to be drawn: data at hand, or a note of a snapshot."""
-
-    data: GraphData | None = None
-    snapshot: Snapshot | None = None
-    note_id: str = ""
-
-    def fulfil(self, hops: int, show_hidden: bool) -> GraphData:
-        """The data of the picture."""
-        if self.data is not None:
-            return self.data
-        if self.snapshot is None:
-            return GraphData()
-        return graph_data(self.snapshot, self.note_id, hops, show_hidden)
+            counts[note_id] = len(missing)
+    return counts

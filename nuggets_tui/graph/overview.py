@@ -1,19 +1,18 @@
 """The whole memory as points on a plane: nuggets as discs, in them communities, in them notes near what they link to.
 
 Where a note lies depends on its id, its community and its links, so that a change moves what it touches and
-little else: communities keep their places while their sizes stay about the same, and the pull of links fades
-with every link (it is a contraction). Coordinates have no unit; a disc of n notes has a radius of about sqrt(n).
+little else: discs keep their places while their sizes stay about the same, and the pull of links fades with every
+link (it is a contraction). Coordinates have no unit; a disc of n notes has a radius of about sqrt(n).
 """
 
 from __future__ import annotations
 
 import zlib
 from array import array
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import log
+from math import log, pi
 from typing import Final
 
 import numpy as np
@@ -23,18 +22,10 @@ from core.graph.communities import Material, Numbers, communities
 from core.graph.edits import MERGED_INTO
 from core.model.note import Note, custom_tags, replace
 from core.model.snapshot import Snapshot
-from core.text.tokens import STOP_WORDS, words
-from nuggets_tui.graph.discs import (
-    MOST_RELAXED,
-    Place,
-    Points,
-    around,
-    drawn_together,
-    inherit_places,
-    packed,
-    stepped_radius,
-)
 
+Points = NDArray[np.float64]
+Place = tuple[float, float, float]
+"""x, y, radius."""
 _PULL: Final = 0.7
 _PULLS: Final = 8
 # How far links may pull a note from the place that its id gives it, in radii of its community.
@@ -45,6 +36,12 @@ _DENSE_MIDDLE: Final = 0.62
 _WIDE: Final = 1.35
 _ROOM: Final = 1.05
 _AT_ONCE: Final = 1000
+# A radius grows in steps of 7 %: a note more mostly leaves a disc, and so its fellows, alone.
+_STEP: Final = 1.15
+_GAP: Final = 1.06
+# Places tried for a disc, on a spiral from the middle; more discs than this have a cell of their own each.
+_SPOTS, _MOST_TRIED = 1500, 300
+_GOLDEN_ANGLE: Final = pi * (3 - 5**0.5)
 
 
 @dataclass(frozen=True)
@@ -108,37 +105,24 @@ def lay_out_overview(
     pairs, community = np.unique(nugget * labels + label + 1, return_inverse=True)
     home, label = np.divmod(pairs, labels)
     count = np.bincount(community, minlength=len(pairs))
-    names = _names(gathered, community, label - 1, pause)
+    names = _names(gathered, community, label - 1)
     keys = [f"{gathered.nuggets[at]}\0{key}" for at, (_, key) in zip(home.tolist(), names, strict=True)]
-    before = _Former.of(former)
-    radius = np.array([stepped_radius(int(number)) for number in count])
-    joined = community[links] if len(links) else np.empty((0, 2), dtype=np.int64)
+    outer_before, inner_before = _before(former)
+    radius = np.array([_stepped_radius(int(number)) for number in count])
     middle = np.zeros((len(pairs), 2))
     outer = np.ones(len(gathered.nuggets))
     for number, name in enumerate(gathered.nuggets):
         pause()
         inside = np.flatnonzero(home == number)
-        between = _matrix(joined, inside, len(pairs))
-        middle[inside] = packed([keys[at] for at in inside], radius[inside], between, before.within(name))
-        outer[number] = around(middle[inside], radius[inside]) * _ROOM
-    if before.nuggets and len(radius) <= MOST_RELAXED:
-        # Not packed: parts of nuggets may reach into the discs of others.
-        ground = inherit_places(gathered.nuggets, outer, before.nuggets, _WIDE)
-    else:
-        apart = _matrix(nugget[links] if len(links) else joined, np.arange(len(outer)), len(outer))
-        ground = packed(gathered.nuggets, outer, apart, before.nuggets, _WIDE)
-    if keys != before.keys or not np.allclose(radius, before.radii, rtol=1e-3):
-        ground = drawn_together(ground, middle, home, radius, _WIDE, settled=former is not None)
+        middle[inside] = packed([keys[at] for at in inside], radius[inside], inner_before.get(name, {}))
+        outer[number] = _around(middle[inside], radius[inside]) * _ROOM
+    ground = packed(gathered.nuggets, outer, outer_before, _WIDE)
     middle += ground[home]
     # Column by column, as it is read wherever it is drawn.
     place = np.asfortranarray(_places(gathered, community, middle, radius, pause))
     sizes = np.bincount(nugget, minlength=len(outer))
     return Overview(
-        tuple(note.id for note in gathered.notes),
-        place,
-        community,
-        nugget,
-        gathered.hidden,
+        tuple(note.id for note in gathered.notes), place, community, nugget, gathered.hidden,
         np.asfortranarray(links),
         tuple(
             Disc(name, keys[at], int(home[at]), int(count[at]), *_place(middle[at], radius[at]))
@@ -148,52 +132,28 @@ def lay_out_overview(
             Disc(name, name, at, int(sizes[at]), *_place(ground[at], outer[at]))
             for at, name in enumerate(gathered.nuggets)
         ),
-    )
+    )  # fmt: skip
 
 
 def _place(middle: Points, radius: float) -> Place:
     return float(middle[0]), float(middle[1]), float(radius)
 
 
-@dataclass(frozen=True)
-class _Former:
+def _before(former: Overview | None) -> tuple[dict[str, Place], dict[str, dict[str, Place]]]:
     """Where discs were before: nuggets by name, and by nugget its communities, as seen from its middle."""
-
-    nuggets: Mapping[str, Place]
-    communities: Mapping[str, Mapping[str, Place]]
-    keys: Sequence[str] = ()
-    radii: Sequence[float] = ()
-
-    @classmethod
-    def of(cls, former: Overview | None) -> _Former:
-        if former is None:
-            return cls({}, {})
-        inner: dict[str, dict[str, Place]] = {}
-        for disc in former.communities:
-            home = former.nuggets[disc.nugget]
-            inner.setdefault(home.key, {})[disc.key] = (disc.x - home.x, disc.y - home.y, disc.radius)
-        return cls(
-            {disc.key: (disc.x, disc.y, disc.radius) for disc in former.nuggets},
-            inner,
-            [disc.key for disc in former.communities],
-            [disc.radius for disc in former.communities],
-        )
-
-    def within(self, nugget: str) -> Mapping[str, Place]:
-        return self.communities.get(nugget, {})
+    inner: dict[str, dict[str, Place]] = {}
+    if former is None:
+        return {}, inner
+    for disc in former.communities:
+        home = former.nuggets[disc.nugget]
+        inner.setdefault(home.key, {})[disc.key] = (disc.x - home.x, disc.y - home.y, disc.radius)
+    return {disc.key: (disc.x, disc.y, disc.radius) for disc in former.nuggets}, inner
 
 
-def _names(
-    gathered: Gathered, community: Numbers, label: Numbers, pause: Callable[[], None]
-) -> list[tuple[str, str]]:
-    """What names each community, and a key that stays the same from one layout to the next."""
-    tags = len(gathered.tags)
-    everywhere = Counter[str]()
-    if (label >= tags).any():
-        for number, note in enumerate(gathered.notes):
-            if number % _AT_ONCE == 0:
-                pause()
-            everywhere.update(title_words(note))
+def _names(gathered: Gathered, community: Numbers, label: Numbers) -> list[tuple[str, str]]:
+    """What names each community, a tag or the title of its most linked note, and a key that stays the same."""
+    tags, links = len(gathered.tags), gathered.material.links
+    degree = np.bincount(links.ravel(), minlength=len(gathered.notes))
     found: list[tuple[str, str]] = []
     for number, each in enumerate(label.tolist()):
         if each < 0:
@@ -201,20 +161,50 @@ def _names(
         elif each < tags:
             found.append((gathered.tags[each], f"tag {gathered.tags[each]}"))
         else:
-            word = distinctive_word(gathered, np.flatnonzero(community == number), everywhere)
-            found.append((word, f"note {gathered.notes[each - tags].id}"))
+            members = np.flatnonzero(community == number)
+            hub = int(members[np.argmax(degree[members])])
+            found.append((gathered.notes[hub].title, f"note {gathered.notes[each - tags].id}"))
     return found
 
 
-def _matrix(joined: Numbers, inside: Numbers, discs: int) -> Points:
-    """How many links join two discs, for the discs named by `inside`."""
-    place = np.full(discs, -1)
-    place[inside] = np.arange(len(inside))
-    ends = place[joined]
-    ends = ends[(ends >= 0).all(axis=1) & (ends[:, 0] != ends[:, 1])]
-    flat = np.bincount(ends[:, 0] * len(inside) + ends[:, 1], minlength=len(inside) ** 2)
-    matrix = flat.reshape(len(inside), len(inside)).astype(np.float64)
-    return matrix + matrix.T
+def _stepped_radius(count: int) -> float:
+    return float(_STEP ** (round(log(max(count, 1)) / log(_STEP)) / 2))
+
+
+def _around(middles: Points, radii: Points) -> float:
+    """The radius around 0 within which all discs lie."""
+    return float((np.hypot(middles[:, 0], middles[:, 1]) + radii).max(initial=0))
+
+
+def packed(keys: Sequence[str], radii: Points, former: Mapping[str, Place], wide: float = 1.0) -> Points:
+    """Middles of discs that do not overlap, shape (discs, 2), around 0.
+
+    radii: shape (discs,). former: places that discs had, which they keep where nothing else lies there; all others
+    lie as near to 0 as there is room, the large ones first. wide: how much wider than high all should be.
+    """
+    count = len(keys)
+    if count > _MOST_TRIED:
+        spread: Points = np.arange(count, dtype=np.float64) + 0.5
+        return _spiral(spread, np.sqrt(spread) * radii.max() * 2 * _GAP, wide)
+    number: Points = np.arange(_SPOTS, dtype=np.float64)
+    extent = 2 * float(np.sqrt((radii**2).sum())) + 2 * float(radii.max(initial=0))
+    spots = _spiral(number, np.sqrt(number / _SPOTS) * extent, wide)
+    middles, there = np.zeros((count, 2)), np.zeros(count, dtype=bool)
+    for at in sorted(range(count), key=lambda at: (keys[at] not in former, -radii[at], keys[at])):
+        before = former.get(keys[at])
+        tried = spots if before is None else np.concatenate((np.array([before[:2]]), spots))
+        away = tried[:, None] - middles[there][None]
+        room = np.hypot(away[..., 0], away[..., 1]) - (radii[there] + radii[at]) * _GAP
+        free = np.flatnonzero(room.min(axis=1, initial=np.inf) >= -1e-9)
+        beyond = (_around(middles[there], radii[there]) + radii[at] * _GAP * 1.01, 0.0)
+        middles[at] = tried[free[0]] if len(free) else beyond
+        there[at] = True
+    return middles
+
+
+def _spiral(number: Points, out: Points, wide: float) -> Points:
+    angle = number * _GOLDEN_ANGLE
+    return np.stack((np.cos(angle) * out * wide, np.sin(angle) * out), axis=1)
 
 
 def _places(
@@ -243,9 +233,6 @@ def _places(
     far = np.hypot(inward[:, 0], inward[:, 1])
     held = np.minimum(1, radius[community] / np.maximum(far, 1e-9))
     return middle[community] + inward * held[:, None]
-
-
-_TITLES_READ: Final = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -329,25 +316,3 @@ def _chance(code: NDArray[np.uint64], turn: int) -> NDArray[np.float64]:
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     mixed = mixed ^ (mixed >> np.uint64(31))
     return (mixed >> np.uint64(11)).astype(np.float64) / float(1 << 53)
-
-
-def distinctive_word(gathered: Gathered, members: Numbers, everywhere: Counter[str]) -> str:
-    """The word that the titles of some notes have, and titles elsewhere have not; "" when there is none.
-
-    The weight of a word is its number of titles here times the logarithm of how rare it is among all.
-    """
-    here = Counter[str]()
-    for number in members[:_TITLES_READ].tolist():
-        here.update(title_words(gathered.notes[number]))
-    titles = len(gathered.notes)
-    return max(
-        (word for word, count in here.items() if count > 1),
-        key=lambda word: (here[word] * log(1 + titles / (1 + everywhere[word])), word),
-        default="",
-    )
-
-
-def title_words(note: Note) -> set[str]:
-    """Words of a title that may tell what it is about."""
-    found = words(note.title[:_TITLES_READ])
-    return {word for word in found if len(word) > 2 and word not in STOP_WORDS and not word.isdigit()}

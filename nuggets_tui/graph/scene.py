@@ -1,9 +1,9 @@
-"""What stands in each cell of the overview: notes as points, links as faint lines, names, the marked note."""
+"""What stands in each cell of the overview: points, faint lines, names; and the way from note to note."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
@@ -12,122 +12,133 @@ from numpy.typing import NDArray
 from rich.cells import cell_len
 
 from core.model.note import Note
-from nuggets_tui.graph.camera import ACROSS, DOWN, Camera, Numbers, Points
-from nuggets_tui.graph.labels import Label, Wanted, placed
-from nuggets_tui.graph.overview import Disc, Overview
+from nuggets_tui.graph.overview import Disc, Overview, Points
 from nuggets_tui.safe_text import cut
 
-BLANK: Final = 0x20
-
+Numbers = NDArray[np.int64]
+# Dots of a cell: a braille character.
+ACROSS, DOWN = 2, 4
+BLANK, _BRAILLE = 0x20, 0x2800
 # The bits of the dots of a braille character, by row and column.
 _BITS: Final = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]], dtype=np.uint8)
+# Styles of a cell: nothing, a colour, a hidden note, and lines.
+COLOURS: Final = 6
+PLAIN, GHOST, FAINT_LINE, CHOSEN_LINE = -1, COLOURS, COLOURS + 1, COLOURS + 2
+# A picture may be stretched by this much to fill its pane.
+_STRETCH: Final = 1.7
+_MARGIN: Final = 3
 _LONGEST_LINE: Final = 512
+# Links are drawn, the shortest first, as long as they cover no more than this part of the picture.
+_LINE_INK: Final = 0.05
+_MOST_LINES: Final = 600
+_LINES_BELOW: Final = 4000
+# Where there are fewer notes than this part of the cells, a point is a sign of its own instead of a dot.
+_SPARSE: Final = 0.12
+_NOTE, _FACT, _HIDDEN, _SEVERAL = map(ord, "•◆○●")
+# So many of the largest groups are named; notes bear their titles where fewer are in the picture.
+_MOST_NAMES: Final = 8
+_TITLES_BELOW: Final = 160
+_NAME_CELLS: Final = 28
+Cells = tuple[NDArray[np.uint32], NDArray[np.int16]]
+"""Code point and style of each cell, shape (height, width)."""
 
 
-@dataclass(frozen=True, eq=False)
-class Raster:
-    """Cells of a picture. signs: code points, shape (height, width); colours: numbers, -1 where there is nothing;
-    crowd: how many notes a cell holds."""
-
-    signs: NDArray[np.uint32]
-    colours: NDArray[np.int16]
-    crowd: Numbers
-
-
-def points(camera: Camera, dots: Numbers, colour: Numbers, colours: int) -> Raster:
-    """Notes at dots, each of a colour from 0 to `colours` - 1; the most frequent colour of a cell is the cell's.
-
-    dots: shape (notes, 2), all inside the picture. Of two colours as frequent the lower number is taken.
+@dataclass(frozen=True)
+class Camera:
+    """Which part of the plane is seen: `x`, `y` in the middle of `width` x `height` cells; `across`, `down`: dots for
+    one unit.
     """
-    wide, high = camera.dots
-    x, y = dots[:, 0], dots[:, 1]
-    lit = np.zeros((high, wide), dtype=bool)
-    lit[y, x] = True
-    bits = _cells(lit, camera)
-    cell = (y // DOWN) * camera.width + x // ACROSS
-    cells = camera.width * camera.height
-    votes = np.bincount(cell * colours + colour, minlength=cells * colours).reshape(cells, colours)
-    crowd = votes.sum(axis=1)
-    most = np.where(crowd > 0, votes.argmax(axis=1), -1).astype(np.int16)
-    shape = (camera.height, camera.width)
-    signs = np.where(bits > 0, bits.astype(np.uint32) + _BRAILLE, BLANK).astype(np.uint32)
-    return Raster(signs, most.reshape(shape), crowd.reshape(shape))
+
+    width: int
+    height: int
+    x: float = 0.0
+    y: float = 0.0
+    across: float = 1.0
+    down: float = 1.0
+
+    @property
+    def dots(self) -> tuple[int, int]:
+        """Dots of the picture, across and down."""
+        return self.width * ACROSS, self.height * DOWN
+
+    def dot(self, place: Points) -> Numbers:
+        """The dots at places, shape (notes, 2); those outside the picture have numbers outside it."""
+        wide, high = self.dots
+        found = np.empty(place.shape, dtype=np.int64, order="F")
+        # Axis by axis: three times as fast as with arrays of two columns.
+        for axis, (middle, scale, size) in enumerate(
+            ((self.x, self.across, wide), (self.y, self.down, high))
+        ):
+            found[:, axis] = np.floor(place[:, axis] * scale + (size / 2 - middle * scale))
+        return found
+
+    def cell(self, x: float, y: float) -> tuple[int, int]:
+        """The cell of one place."""
+        across, down = self.dot(np.array([[x, y]]))[0].tolist()
+        return across // ACROSS, down // DOWN
+
+    def closer(self, times: float, x: float, y: float) -> Camera:
+        """Another place, so many times as large."""
+        return replace(self, across=self.across * times, down=self.down * times, x=x, y=y)
 
 
-def seen(camera: Camera, dots: Numbers) -> NDArray[np.bool_]:
-    """Which dots lie inside the picture."""
-    wide, high = camera.dots
-    x, y = dots[:, 0], dots[:, 1]
-    return (x >= 0) & (x < wide) & (y >= 0) & (y < high)
+def fitting(discs: Iterable[Disc], width: int, height: int) -> Camera:
+    """The camera that sees all of some discs."""
+    found = list(discs)
+    if not found or width <= 0 or height <= 0:
+        return Camera(max(width, 0), max(height, 0))
+    left, right = min(disc.x - disc.radius for disc in found), max(disc.x + disc.radius for disc in found)
+    top, bottom = min(disc.y - disc.radius for disc in found), max(disc.y + disc.radius for disc in found)
+    across = max(width * ACROSS - 2 * _MARGIN, 1) / max(right - left, 1e-6)
+    down = max(height * DOWN - 2 * _MARGIN, 1) / max(bottom - top, 1e-6)
+    across, down = min(across, down * _STRETCH), min(down, across * _STRETCH)
+    return Camera(width, height, (left + right) / 2, (top + bottom) / 2, across, down)
+
+
+def _bits(lit: NDArray[np.bool_]) -> NDArray[np.uint8]:
+    """The braille bits of each cell of a field of dots."""
+    bits = np.zeros((lit.shape[0] // DOWN, lit.shape[1] // ACROSS), dtype=np.uint8)
+    for (down, across), bit in np.ndenumerate(_BITS):
+        bits |= lit[down::DOWN, across::ACROSS] * bit
+    return bits
 
 
 def lines(camera: Camera, starts: Numbers, ends: Numbers) -> NDArray[np.uint8]:
     """The braille bits of straight lines between dots, shape (height, width); what lies outside is cut off."""
     wide, high = camera.dots
     lit = np.zeros((high, wide), dtype=bool)
-    low, up = _clipped(starts.astype(np.float64), ends.astype(np.float64), (wide, high))
+    start, way = starts.astype(np.float64), (ends - starts).astype(np.float64)
+    # From which to which part of itself each line is inside (Liang and Barsky, 1984).
+    low, up = np.zeros(len(start)), np.ones(len(start))
+    for axis, size in enumerate((wide, high)):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            one, other = -start[:, axis] / way[:, axis], (size - 1 - start[:, axis]) / way[:, axis]
+        still = way[:, axis] == 0
+        outside = still & ((start[:, axis] < 0) | (start[:, axis] >= size))
+        low = np.where(still, low, np.maximum(low, np.minimum(one, other)))
+        up = np.where(outside, -1.0, np.where(still, up, np.minimum(up, np.maximum(one, other))))
     there = low < up
     if there.any():
-        start, way = starts[there].astype(np.float64), (ends - starts)[there].astype(np.float64)
-        low, up = low[there][:, None], up[there][:, None]
-        length = np.abs(way).max(axis=1, keepdims=True) * (up - low)
+        start, way, low, up = start[there], way[there], low[there][:, None], up[there][:, None]
+        length = (np.abs(way).max(axis=1, keepdims=True) * (up - low)).max()
         # More steps than dots, so that rounding leaves none out.
-        steps = int(min(max(length.max(), 1), _LONGEST_LINE) * 1.5) + 2
+        steps = int(min(max(length, 1), _LONGEST_LINE) * 1.5) + 2
         along = low + (up - low) * np.linspace(0, 1, steps)[None]
         x = np.rint(start[:, :1] + way[:, :1] * along).astype(np.int64)
         y = np.rint(start[:, 1:] + way[:, 1:] * along).astype(np.int64)
         lit[np.clip(y, 0, high - 1), np.clip(x, 0, wide - 1)] = True
-    return _cells(lit, camera)
+    return _bits(lit)
 
 
-def _clipped(starts: Points, ends: Points, size: tuple[int, int]) -> tuple[Points, Points]:
-    """From which to which part of itself each line is inside the picture (Liang and Barsky, 1984)."""
-    low, up = np.zeros(len(starts)), np.ones(len(starts))
-    for axis in (0, 1):
-        start, way = starts[:, axis], ends[:, axis] - starts[:, axis]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            one, other = (0 - start) / way, (size[axis] - 1 - start) / way
-        still = way == 0
-        outside = still & ((start < 0) | (start >= size[axis]))
-        low = np.where(still, low, np.maximum(low, np.minimum(one, other)))
-        up = np.where(outside, -1.0, np.where(still, up, np.minimum(up, np.maximum(one, other))))
-    return low, up
+@dataclass(frozen=True)
+class Label:
+    """A text at its first cell. colour: a style, PLAIN for the title of a note; group: whether it names one."""
 
-
-def _cells(lit: NDArray[np.bool_], camera: Camera) -> NDArray[np.uint8]:
-    """The bits of each cell's eight dots."""
-    bits = np.zeros((camera.height, camera.width), dtype=np.uint8)
-    for (down, across), bit in np.ndenumerate(_BITS):
-        bits |= lit[down::DOWN, across::ACROSS] * bit
-    return bits
-
-
-COLOURS: Final = 6
-GHOST: Final = COLOURS
-LEVELS: Final = 3
-FAINT_LINE: Final = (COLOURS + 1) * LEVELS
-CHOSEN_LINE: Final = FAINT_LINE + 1
-PLAIN: Final = -1
-_BRAILLE: Final = 0x2800
-
-Cells = tuple[NDArray[np.uint32], NDArray[np.int16]]
-"""Code point and style of each cell, shape (height, width). A style: a colour times LEVELS plus a level; or a line."""
-
-# Links are drawn, the shortest first, as long as they cover no more than this part of the picture.
-_LINE_INK: Final = 0.05
-_MOST_LINES: Final = 600
-_LINES_BELOW: Final = 4000
-_TITLES_BELOW: Final = 160
-# Where there are fewer notes than this part of the cells, a point is a sign of its own instead of a dot.
-_SPARSE: Final = 0.12
-_NOTE, _FACT, _HIDDEN, _SEVERAL = map(ord, "•◆○●")
-_MOST_NAMES: Final = 300
-# More discs than this take their colours in turn.
-_MOST_COLOURED: Final = 400
-_NAME_CELLS: Final = 28
-_TITLE_CELLS: Final = 30
-# Parts of the ninth decile of notes in a cell from which on a cell is drawn brighter.
-_CROWDED: Final = (0.2, 0.5)
+    text: str
+    column: int
+    row: int
+    colour: int
+    group: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,25 +167,26 @@ class Scene:
         return self.camera.dot(self.overview.place)
 
     @cached_property
-    def raster(self) -> Raster:
-        """The points."""
-        notes = self.in_view
-        colour = np.asarray(self.colours, dtype=np.int64)[self.overview.community[notes]]
-        colour[self.overview.hidden[notes]] = GHOST
-        return points(self.camera, self.dots[notes], colour, COLOURS + 1)
-
-    @cached_property
     def in_view(self) -> Numbers:
         """Numbers of the notes shown that lie in the picture."""
-        return np.flatnonzero(self.shown & seen(self.camera, self.dots))
+        (wide, high), (x, y) = self.camera.dots, self.dots.T
+        return np.flatnonzero(self.shown & (x >= 0) & (x < wide) & (y >= 0) & (y < high))
 
     @cached_property
-    def _styles(self) -> NDArray[np.int16]:
-        """The style of each cell: colour times LEVELS plus how crowded it is."""
-        crowd, colours = self.raster.crowd, self.raster.colours
-        full = max(float(np.quantile(crowd[crowd > 0], 0.9)), 1.0) if (crowd > 0).any() else 1.0
-        level = sum((crowd >= share * full).astype(np.int16) for share in _CROWDED)
-        return np.where(colours >= 0, colours * LEVELS + level, PLAIN).astype(np.int16)
+    def crowd(self) -> Numbers:
+        """How many notes each cell holds, shape (height, width)."""
+        crowd: Numbers = self._votes.sum(axis=2)
+        return crowd
+
+    @cached_property
+    def _votes(self) -> Numbers:
+        """How many notes of each style a cell holds, shape (height, width, styles)."""
+        notes, width, height = self.in_view, self.camera.width, self.camera.height
+        style = np.asarray(self.colours, dtype=np.int64)[self.overview.community[notes]]
+        style[self.overview.hidden[notes]] = GHOST
+        x, y = self.dots[notes].T
+        cell = ((y // DOWN) * width + x // ACROSS) * (COLOURS + 1) + style
+        return np.bincount(cell, minlength=width * height * (COLOURS + 1)).reshape(height, width, -1)
 
     @cached_property
     def _links(self) -> Numbers:
@@ -184,48 +196,39 @@ class Scene:
             return links[:0]
         inside = np.zeros(len(self.overview.ids), dtype=bool)
         inside[self.in_view] = True
-        near = np.flatnonzero(inside[links[:, 0]] | inside[links[:, 1]])
-        one, other = links[near].T
-        found: Numbers = links[near[self.shown[one] & self.shown[other]]]
+        one, other = links.T
+        found: Numbers = links[(inside[one] | inside[other]) & self.shown[one] & self.shown[other]]
         return found
 
     @cached_property
-    def _drawn_links(self) -> Numbers:
-        """The shortest links, as many as leave the points in sight."""
-        links = self._links
-        across, down = np.abs(self.dots[links[:, 0]] - self.dots[links[:, 1]]).T
-        length = np.maximum(across, down)
-        order = np.argsort(length, kind="stable")[:_MOST_LINES]
-        wide, high = self.camera.dots
-        return links[order[np.cumsum(length[order]) <= _LINE_INK * wide * high]]
-
-    @cached_property
-    def _signs(self) -> NDArray[np.uint32]:
-        """The points: dots, or where they are few a sign for each."""
-        notes, crowd, signs = self.in_view, self.raster.crowd, self.raster.signs
-        if len(notes) > _SPARSE * crowd.size:
-            return signs
-        columns, rows = (self.dots[notes] // (ACROSS, DOWN)).T
-        ids = self.overview.ids
-        kinds = [
-            _HIDDEN if self.overview.hidden[number] else _FACT if self.notes[ids[number]].is_fact else _NOTE
-            for number in notes.tolist()
-        ]
-        signs = signs.copy()
-        signs[rows, columns] = np.where(crowd[rows, columns] > 1, _SEVERAL, kinds)
-        return signs
-
-    @cached_property
     def cells(self) -> Cells:
-        """Code point and style of each cell, without names and mark."""
-        signs, styles = self._signs, self._styles
-        links = self._drawn_links
-        if len(links):
-            bits = lines(self.camera, self.dots[links[:, 0]], self.dots[links[:, 1]])
-            free = (styles == PLAIN) & (bits > 0)
-            signs = np.where(free, bits.astype(np.uint32) + _BRAILLE, signs)
+        """Code point and style of each cell, without names and mark; of several colours the most frequent counts."""
+        notes, crowd = self.in_view, self.crowd
+        wide, high = self.camera.dots
+        lit = np.zeros((high, wide), dtype=bool)
+        lit[self.dots[notes, 1], self.dots[notes, 0]] = True
+        bits = _bits(lit)
+        signs = np.where(bits > 0, bits.astype(np.uint32) + _BRAILLE, BLANK).astype(np.uint32)
+        styles = np.where(crowd > 0, self._votes.argmax(axis=2), PLAIN).astype(np.int16)
+        if len(notes) <= _SPARSE * crowd.size:
+            columns, rows = (self.dots[notes] // (ACROSS, DOWN)).T
+            kinds = [self._sign(number) for number in notes.tolist()]
+            signs[rows, columns] = np.where(crowd[rows, columns] > 1, _SEVERAL, kinds)
+        links = self._links
+        length = np.abs(self.dots[links[:, 0]] - self.dots[links[:, 1]]).max(axis=1, initial=0)
+        order = np.argsort(length, kind="stable")[:_MOST_LINES]
+        drawn = links[order[np.cumsum(length[order]) <= _LINE_INK * wide * high]]
+        if len(drawn):
+            faint = lines(self.camera, self.dots[drawn[:, 0]], self.dots[drawn[:, 1]])
+            free = (styles == PLAIN) & (faint > 0)
+            signs = np.where(free, faint.astype(np.uint32) + _BRAILLE, signs).astype(np.uint32)
             styles = np.where(free, FAINT_LINE, styles).astype(np.int16)
         return signs, styles
+
+    def _sign(self, number: int) -> int:
+        if self.overview.hidden[number]:
+            return _HIDDEN
+        return _FACT if self.notes[self.overview.ids[number]].is_fact else _NOTE
 
     def cells_with(self, note: int) -> Cells:
         """The same with the links of one note."""
@@ -248,91 +251,64 @@ class Scene:
         x, y = self.dots[note].tolist()
         return x // ACROSS, y // DOWN
 
-    # Names ------------------------------------------------------------------------------------------
+    # Names
 
     @cached_property
-    def _colour(self) -> Mapping[int, int]:
-        """The colour of the largest community of each nugget."""
-        sizes = sorted(
-            zip(self.overview.communities, self.colours, strict=True), key=lambda pair: pair[0].count
-        )
-        return {disc.nugget: colour for disc, colour in sizes}
-
-    @cached_property
-    def labels(self) -> Sequence[Label]:
-        """Names and titles that found room."""
-        taken = self._signs != BLANK
-        return placed(self._wanted(), taken, self.camera.width, self.camera.height)
-
-    @cached_property
-    def label_rows(self) -> Mapping[int, Sequence[Label]]:
-        """The same by the rows they stand in."""
+    def labels(self) -> Mapping[int, Sequence[Label]]:
+        """The names of the largest groups, and titles of notes where these are few, as they have room, by row."""
+        used = np.zeros((self.camera.height, self.camera.width), dtype=bool)
+        points = self.cells[1] >= 0
         rows: dict[int, list[Label]] = {}
-        for label in self.labels:
+        for label in (*self._names(), *self._titles()):
+            end = label.column + cell_len(label.text)
+            around = slice(max(label.column - 1, 0), end + 1)
+            taken = used[label.row, around].any()
+            if taken or (not label.group and points[label.row, label.column : end].any()):
+                continue
+            used[label.row, around] = True
             rows.setdefault(label.row, []).append(label)
         return rows
 
-    @cached_property
-    def _counts(self) -> tuple[Numbers, Numbers]:
-        """How many notes are shown of each nugget, and of each community."""
-        nuggets, communities = self.overview.nugget[self.shown], self.overview.community[self.shown]
-        return (
-            np.bincount(nuggets, minlength=len(self.overview.nuggets)),
-            np.bincount(communities, minlength=len(self.overview.communities)),
-        )
+    def _names(self) -> Iterator[Label]:
+        """Of nuggets where there are several, else of communities, across their middles."""
+        overview = self.overview
+        whole = self.nugget is None and len(overview.nuggets) > 1
+        discs = overview.nuggets if whole else overview.communities
+        belongs = overview.nugget if whole else overview.community
+        counts = np.bincount(belongs[self.shown], minlength=len(discs))
+        for number in sorted(range(len(discs)), key=lambda at: (-counts[at], discs[at].key))[:_MOST_NAMES]:
+            disc = discs[number]
+            text = f"{cut(disc.name, _NAME_CELLS)} {counts[number]:,}"
+            column, row = self.camera.cell(disc.x, disc.y)
+            width, cells = self.camera.width, cell_len(text)
+            if (
+                counts[number]
+                and disc.name
+                and cells <= width
+                and 0 <= column < width
+                and 0 <= row < self.camera.height
+            ):
+                here = np.flatnonzero(self.shown & (belongs == number))
+                colour = self.colours[overview.community[here[0]]]
+                yield Label(text, min(max(column - cells // 2, 0), width - cells), row, colour, True)
 
-    def _wanted(self) -> Iterator[Wanted]:
-        highest = {
-            disc.nugget: disc
-            for disc in sorted(self.overview.communities, key=lambda disc: disc.radius - disc.y)
-        }
-        if len(self.overview.nuggets) > 1:
-            largest = sorted(self.overview.nuggets, key=lambda disc: (-disc.count, disc.name))
-            for disc in largest[:_MOST_NAMES]:
-                yield from self._nugget_name(disc, highest[disc.nugget])
-        inner = [
-            (disc, colour)
-            for disc, colour, count in zip(
-                self.overview.communities, self.colours, self._counts[1], strict=True
-            )
-            if count and disc.name
-        ]
-        for disc, colour in sorted(inner, key=lambda pair: (-pair[0].count, pair[0].key))[:_MOST_NAMES]:
-            yield from self._name(disc, colour)
-        yield from self._titles()
-
-    def _nugget_name(self, disc: Disc, highest: Disc) -> Iterator[Wanted]:
-        """At the upper rim of a nugget, so that the names of its communities have the middle."""
-        count = int(self._counts[0][disc.nugget])
-        if not count:
-            return
-        x = (disc.x + highest.x) / 2
-        column, row = self.camera.cell(x, highest.y - highest.radius)
-        if 0 <= column < self.camera.width and -1 <= row <= self.camera.height:
-            text = f"{cut(disc.name, _NAME_CELLS)} {count:,}"
-            yield Wanted(
-                text, column, min(max(row, 0), self.camera.height - 1), "nugget", self._colour[disc.nugget]
-            )
-
-    def _name(self, disc: Disc, colour: int) -> Iterator[Wanted]:
-        column, row = self.camera.cell(disc.x, disc.y)
-        text = cut(disc.name, _NAME_CELLS)
-        room = disc.radius * 2 * self.camera.across / ACROSS
-        if 0 <= column < self.camera.width and 0 <= row < self.camera.height and room >= 0.8 * cell_len(text):
-            yield Wanted(text, column, row, "community", colour)
-
-    def _titles(self) -> Iterator[Wanted]:
+    def _titles(self) -> Iterator[Label]:
         notes = self.in_view
         if len(notes) > _TITLES_BELOW:
             return
         links = np.bincount(self._links.ravel(), minlength=len(self.overview.ids))
         ordered = sorted(notes.tolist(), key=lambda number: (-links[number], self.overview.ids[number]))
         for number in ordered[: self.camera.height]:
-            note = self.notes.get(self.overview.ids[number])
-            if note is not None:
-                column, row = self.cell(number)
-                text = cut(note.title.strip(), _TITLE_CELLS)
-                yield Wanted(text, column, row, "note", self.colours[self.overview.community[number]], True)
+            text = cut(self.notes[self.overview.ids[number]].title.strip(), _NAME_CELLS)
+            column, row = self.cell(number)
+            cells = cell_len(text)
+            for start in (column + 2, column - cells - 1):
+                if cells and 0 <= start <= self.camera.width - cells:
+                    yield Label(text, start, row, PLAIN, False)
+                    break
+
+
+# From note to note
 
 
 def nearest(scene: Scene, column: int, row: int) -> int | None:
@@ -361,9 +337,8 @@ def beyond(scene: Scene, note: int, across: int, down: int) -> int | None:
 def next_disc(scene: Scene, note: int, across: int, down: int) -> int | None:
     """The number of the note in the middle of the next community in a direction; None when there is none."""
     overview = scene.overview
-    here = overview.community[note]
     middle = np.array([(disc.x, disc.y) for disc in overview.communities])
-    away = (middle - middle[here]) * (scene.camera.across, scene.camera.down)
+    away = (middle - middle[overview.community[note]]) * (scene.camera.across, scene.camera.down)
     along = away @ np.array([across, down])
     aside = np.abs(away @ np.array([down, across]))
     filled = np.bincount(overview.community[scene.shown], minlength=len(middle)) > 0
@@ -375,26 +350,14 @@ def next_disc(scene: Scene, note: int, across: int, down: int) -> int | None:
     return int(members[np.argmin(((overview.place[members] - middle[goal]) ** 2).sum(axis=1))])
 
 
-def coloured(overview: Overview, former: Mapping[str, int], apart: bool) -> list[int]:
-    """A colour for each community, other than those of its neighbours as far as there are colours.
+def coloured(overview: Overview, former: dict[str, int], apart: bool) -> list[int]:
+    """A colour for each community: its own where they are told apart, else that of its nugget.
 
-    former: colours by key, which stay. apart: each community has its own; otherwise those of a nugget share one.
+    former: the colours by key, which stay; what is new gets the one used least, the large ones first.
     """
     discs = overview.communities if apart else overview.nuggets
-    few = len(discs) <= _MOST_COLOURED
-    chosen = (_coloured_apart(discs, former) if few else np.arange(len(discs)) % COLOURS).tolist()
-    return list(chosen) if apart else [chosen[disc.nugget] for disc in overview.communities]
-
-
-def _coloured_apart(discs: Sequence[Disc], former: Mapping[str, int]) -> Numbers:
-    """For each disc the colour whose other discs are farthest away, the large ones first."""
-    chosen = np.array([former.get(disc.key, -1) for disc in discs], dtype=np.int64)
-    middle = np.array([(disc.x, disc.y) for disc in discs]).reshape(-1, 2)
-    radius = np.array([disc.radius for disc in discs])
-    waiting = sorted(np.flatnonzero(chosen < 0).tolist(), key=lambda at: (-discs[at].count, discs[at].key))
-    for number in waiting:
-        gap = np.hypot(*(middle - middle[number]).T) - radius - radius[number]
-        room = [float(gap[chosen == each].min(initial=np.inf)) for each in range(COLOURS)]
-        used = np.bincount(chosen[chosen >= 0], minlength=COLOURS)
-        chosen[number] = max(range(COLOURS), key=lambda each: (room[each], -used[each], -each))
-    return chosen
+    for disc in sorted(discs, key=lambda disc: (-disc.count, disc.key)):
+        if disc.key not in former:
+            used = list(former.values())
+            former[disc.key] = min(range(COLOURS), key=used.count)
+    return [former[disc.key if apart else discs[disc.nugget].key] for disc in overview.communities]

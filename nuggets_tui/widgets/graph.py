@@ -16,7 +16,8 @@ from textual.reactive import reactive
 from textual.style import Style
 from textual.widget import Widget
 
-from nuggets_tui.graph.picture import Direction
+from nuggets_tui.graph.data import GraphData
+from nuggets_tui.graph.near import Direction
 from nuggets_tui.messages import NotePicked, PaneWanted
 from nuggets_tui.safe_text import cut
 from nuggets_tui.view import View, changed_between
@@ -25,7 +26,7 @@ from nuggets_tui.widgets.row_text import MUTED
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
-    from nuggets_tui.graph.picture import Picture
+    from nuggets_tui.graph.near import Picture
     from nuggets_tui.widgets.graph_overview import GraphOverview
 
 _NAME_CELLS = 24
@@ -36,7 +37,7 @@ _OVERVIEW_KEYS = (
     ("⏎ open", "enter"), ("+ zoom in", "plus"), ("- out", "minus"), ("n nugget", "n"), ("shift+arrows jump", ""),
     ("esc back", "escape"),
 )  # fmt: skip
-_OVERVIEW_ONLY = ("leap", "nugget", "leave_overview")
+_OVERVIEW_ONLY = ("leap", "zoom", "nugget", "leave_overview")
 
 
 class GraphPane(Widget, can_focus=True):
@@ -53,7 +54,13 @@ class GraphPane(Widget, can_focus=True):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        *GraphView.BINDINGS,
+        *(
+            Binding(way, f"walk('{way}')", f"Walk {way}", show=False)
+            for way in ("left", "right", "up", "down")
+        ),
+        Binding("enter", "choose", "Centre", show=False),
+        Binding("plus,equals_sign", "zoom(1)", "Zoom in", show=False),
+        Binding("minus", "zoom(-1)", "Zoom out", show=False),
         Binding("shift+left", "leap('left')", "Leap left", show=False),
         Binding("shift+right", "leap('right')", "Leap right", show=False),
         Binding("shift+up", "leap('up')", "Leap up", show=False),
@@ -73,7 +80,6 @@ class GraphPane(Widget, can_focus=True):
     def __init__(self) -> None:
         super().__init__(id="graph", classes="pane")
         self._surroundings = GraphView(empty_text="The graph shows the notes around the one in Note.")
-        self._surroundings.can_focus = False
         self._points: GraphOverview | None = None
         self._name_it()
 
@@ -104,13 +110,12 @@ class GraphPane(Widget, can_focus=True):
         ):
             return
         self._name_it()
-        self._surroundings.show_hidden = after.show_hidden
         if self.overview:
             self._show_points(after.note_id if before.note_id != after.note_id else "")
         if after.note is None or not after.loaded:
-            self._surroundings.clear()
+            self._surroundings.show_data(GraphData())
         else:
-            self._surroundings.show(after.around, after.note_id, after.hops)
+            self._surroundings.show(after.around, after.note_id, after.hops, show_hidden=after.show_hidden)
 
     def watch_overview(self, shown: bool) -> None:
         """Puts the points over the surroundings, or takes them away."""
@@ -177,7 +182,7 @@ class GraphPane(Widget, can_focus=True):
         if self.overview:
             self._walk_points(direction, far=False)
         else:
-            self._surroundings.action_walk(direction)
+            self._surroundings.walk(direction)
 
     def action_leap(self, direction: Direction) -> None:
         """To the next community."""
@@ -194,14 +199,12 @@ class GraphPane(Widget, can_focus=True):
         if self.overview and self._points is not None:
             self._points.choose()
         else:
-            self._surroundings.action_choose()
+            self._surroundings.choose()
 
     def action_zoom(self, change: int) -> None:
         """Nearer, or farther away."""
-        if self.overview and self._points is not None:
+        if self._points is not None:
             self._points.zoom_by(change)
-        else:
-            self._surroundings.action_zoom(change)
 
     def action_nugget(self) -> None:
         """The nugget of the marked note alone, and the whole memory again."""

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import ClassVar, Final
 
+import numpy as np
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
 from textual import events, on
 from textual.message import Message
 from textual.reactive import reactive
@@ -14,13 +20,25 @@ from textual.widget import Widget
 from textual.worker import Worker, WorkerState, get_current_worker
 
 from core.model.snapshot import Snapshot
-from nuggets_tui.graph.camera import Camera, fitting
-from nuggets_tui.graph.layout import UNTITLED
+from nuggets_tui.graph.near import UNTITLED
 from nuggets_tui.graph.overview import Overview, lay_out_overview
-from nuggets_tui.graph.overview_painter import Mark, OverviewPainter, point_words
-from nuggets_tui.graph.scene import COLOURS, Cells, Scene, beyond, coloured, nearest, next_disc
+from nuggets_tui.graph.scene import (
+    CHOSEN_LINE,
+    COLOURS,
+    FAINT_LINE,
+    GHOST,
+    PLAIN,
+    Camera,
+    Cells,
+    Scene,
+    beyond,
+    coloured,
+    fitting,
+    nearest,
+    next_disc,
+)
 from nuggets_tui.key_map import keys_of
-from nuggets_tui.safe_text import content
+from nuggets_tui.safe_text import content, cut, fit
 from nuggets_tui.words import plural
 
 Way = tuple[int, int]
@@ -33,11 +51,11 @@ _CLOSEST: Final = 20
 # How near to the rim, in parts of the picture, the cursor comes before the picture moves.
 _RIM: Final = 0.12
 _BREATH: Final = 0.0005
-_REFRESH_EVERY: Final = 0.15
-_BAR: Final = 20
-# About how often a layout of so many notes pauses.
-_NOTES_A_PAUSE: Final = 1000
-_OTHER_PAUSES: Final = 40
+_MARK: Final = "◉"
+_TITLE_CELLS, _LABEL_CELLS = 36, 60
+_STYLES: Final = {GHOST: "ghost", FAINT_LINE: "line", CHOSEN_LINE: "chosen-line"}
+# First column, text, style.
+_Piece = tuple[int, str, Style]
 
 
 class _Left(Exception):
@@ -119,8 +137,6 @@ class GraphOverview(Widget):
         self._overview: Overview | None = None
         self._worker: Worker[None] | None = None
         self._failure = ""
-        self._pauses = 0
-        self._expected = 1
         self._cursor = ""
         self._nugget: str | None = None
         self._zoom = 0
@@ -128,7 +144,7 @@ class GraphOverview(Widget):
         self._colours: dict[bool, dict[str, int]] = {False: {}, True: {}}
         self._scene: Scene | None = None
         self._painted: tuple[Scene, int | None, Cells] | None = None
-        self._painter = OverviewPainter(self)
+        self._rich: dict[int, Style] = {}
 
     # What it shows ----------------------------------------------------------------------------------
 
@@ -183,7 +199,6 @@ class GraphOverview(Widget):
         wish, self._wish = self._wish, None
         self._placing = wish
         former = self._overview
-        self._pauses, self._expected = 0, len(wish.notes) // _NOTES_A_PAUSE + _OTHER_PAUSES
         self._worker = self.run_worker(
             lambda: self._work(wish, former),
             name=_WORK,
@@ -191,7 +206,7 @@ class GraphOverview(Widget):
             exit_on_error=False,
             thread=True,
         )
-        self._refresh_progress()
+        self.refresh()
 
     def _work(self, snapshot: Snapshot, former: Overview | None) -> None:
         worker = get_current_worker()
@@ -199,7 +214,6 @@ class GraphOverview(Widget):
         def pause() -> None:
             if worker.is_cancelled:
                 raise _Left
-            self._pauses += 1
             # Whoever is at the keyboard comes first.
             time.sleep(_BREATH)
 
@@ -209,11 +223,6 @@ class GraphOverview(Widget):
             return
         if not worker.is_cancelled:
             self.post_message(self.Placed(found, snapshot))
-
-    def _refresh_progress(self) -> None:
-        if self._worker is not None and self._overview is None and self.is_attached:
-            self.refresh()
-            self.set_timer(_REFRESH_EVERY, self._refresh_progress)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         if event.worker.group != _WORK or not event.worker.is_finished:
@@ -262,7 +271,7 @@ class GraphOverview(Widget):
         whole = self._fitting()
         if not self._zoom or self._middle is None:
             return whole
-        return whole.closer(_TIMES**self._zoom).at(*self._middle)
+        return whole.closer(_TIMES**self._zoom, *self._middle)
 
     def _renew(self) -> None:
         """Draw anew what is seen."""
@@ -280,11 +289,6 @@ class GraphOverview(Widget):
             number = self._number_of_nugget()
             apart = number is not None or len(self._overview.nuggets) == 1
             colours = coloured(self._overview, self._colours[apart], apart)
-            communities, nuggets = self._overview.communities, self._overview.nuggets
-            self._colours[apart] = {
-                (disc if apart else nuggets[disc.nugget]).key: colour
-                for disc, colour in zip(communities, colours, strict=True)
-            }
             self._scene = Scene(
                 self._overview, self._snapshot.by_id, self._camera(), colours, number, self.show_hidden
             )
@@ -403,10 +407,10 @@ class GraphOverview(Widget):
         event.stop()
         self.zoom_by(-1)
 
-    # Painting ---------------------------------------------------------------------------------------
+    # Painting
 
     def notify_style_update(self) -> None:
-        self._painter.forget()
+        self._rich = {}
         super().notify_style_update()
 
     def render_line(self, y: int) -> Strip:
@@ -415,32 +419,91 @@ class GraphOverview(Widget):
         if width <= 0:
             return Strip.blank(0)
         if scene is None or not scene.shown.any():
-            said = content(self._failure or self._waiting() or self._nothing()).wrap(width)
-            return self._painter.words(said[y].plain if y < len(said) else "", width)
+            said = content(self._failure or self._nothing()).wrap(width)
+            return self._words(said[y].plain if y < len(said) else "", width)
         number = self._marked(scene)
-        mark = Mark(number, self._title(), self.active)
         if y == height - 1 and height >= _WORDS_FROM:
-            return self._painter.words(self._failure or point_words(scene, mark.number, mark.title), width)
+            return self._words(self._failure or self._about(scene, number), width)
         if self._painted is None or self._painted[:2] != (scene, number):
             self._painted = scene, number, scene.cells if number is None else scene.cells_with(number)
         cells = self._painted[2]
         # The pane may have grown since the picture was made; the next one is on its way.
-        row = self._painter.row(scene, cells, mark, y) if y < len(cells[0]) else Strip.blank(width)
+        row = self._row(scene, cells, number, y) if y < len(cells[0]) else Strip.blank(width)
         return row.adjust_cell_length(width)
+
+    def _words(self, text: str, width: int) -> Strip:
+        return Strip([Segment(fit(text, width), self._named("words"))], width)
+
+    def _row(self, scene: Scene, cells: Cells, number: int | None, y: int) -> Strip:
+        """Row `y` of a scene; `cells` are the scene's, with the links of the marked note."""
+        pieces = list(self._marked_pieces(scene, number, y))
+        for label in scene.labels.get(y, ()):
+            end = label.column + cell_len(label.text)
+            # A name that the marked note's title would cut is left out.
+            if all(end < at or at + cell_len(text) < label.column for at, text, _ in pieces):
+                style = self._style(label.colour) + Style(bold=label.group, underline=label.group)
+                pieces.append((label.column, label.text, style))
+        signs, styles = cells[0][y], cells[1][y]
+        text = signs.astype("<u4").tobytes().decode("utf-32-le")
+        segments: list[Segment] = []
+        at = 0
+        for column, said, style in (*sorted(pieces, key=lambda piece: piece[0]), (len(text), "", Style())):
+            cuts = [at, *(np.flatnonzero(np.diff(styles[at:column])) + at + 1).tolist(), column]
+            for first, last in pairwise(cuts):
+                if last > first:
+                    segments.append(Segment(text[first:last], self._style(int(styles[first]))))
+            segments.append(Segment(said, style))
+            at = column + cell_len(said)
+        return Strip(segments, len(text))
+
+    def _marked_pieces(self, scene: Scene, number: int | None, y: int) -> Iterator[_Piece]:
+        """The sign of the marked note and its title beside it."""
+        column, row = scene.cell(number) if number is not None else (-1, -1)
+        if row != y or not 0 <= column < scene.camera.width:
+            return
+        right = scene.camera.width - column - 1
+        title = cut(self._title(), min(_TITLE_CELLS, max(right, column) - 2))
+        if title:
+            text = f" {title} "
+            cells = cell_len(text)
+            at = column + 1 if cells <= right else column - cells
+            yield at, text, self._named("cursor" if self.active else "cursor-blurred")
+        yield column, _MARK, self._named("mark")
+
+    def _named(self, name: str) -> Style:
+        return self.get_visual_style(f"graph-overview--{name}").rich_style
+
+    def _style(self, number: int) -> Style:
+        """The style of a cell's number, as a scene gives them."""
+        if number == PLAIN:
+            return self.visual_style.rich_style
+        if number not in self._rich:
+            self._rich[number] = self._named(_STYLES.get(number, f"colour-{number + 1}"))
+        return self._rich[number]
 
     def _title(self) -> str:
         note = self._snapshot.by_id.get(self._cursor)
         return (note.title.strip() or UNTITLED) if note is not None else ""
 
+    def _about(self, scene: Scene, number: int | None) -> str:
+        """What the last row says of the marked note: where it belongs, its links, and what else lies there."""
+        if number is None:
+            return f"{plural(int(scene.shown.sum()), 'note')} · arrow keys select one"
+        overview = scene.overview
+        disc = overview.communities[overview.community[number]]
+        home = overview.nuggets[disc.nugget].name
+        said = [cut(self._title(), _LABEL_CELLS), f"{home} › {disc.name}" if disc.name else home]
+        said.append(plural(int(scene.shown[overview.linked(number)].sum()), "link"))
+        column, row = scene.cell(number)
+        inside = 0 <= column < scene.camera.width and 0 <= row < scene.camera.height
+        fellows = int(scene.crowd[row, column]) - 1 if inside else 0
+        return " · ".join(
+            [*said, *([f"{plural(fellows, 'more note')} at this point"] if fellows > 0 else [])]
+        )
+
     def _nothing(self) -> str:
+        if self._placing is not None:
+            return f"placing {plural(len(self._placing.notes), 'note')} …"
         if self._overview is not None and self._overview.ids:
             return keys_of(self).filled("All notes here are hidden; {show_hidden} shows them.")
         return "The overview shows notes as points."
-
-    def _waiting(self) -> str:
-        if self._placing is None:
-            return ""
-        share = min(self._pauses / self._expected, 0.99)
-        done = round(share * _BAR)
-        notes = plural(len(self._placing.notes), "note")
-        return f"placing {notes}  {'━' * done}{'╌' * (_BAR - done)}  {share:.0%}"

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from rich.segment import Segment
 from textual import events, on
-from textual.binding import Binding, BindingType
-from textual.geometry import Offset, Region, Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
@@ -17,42 +15,32 @@ from textual.widget import Widget
 from textual.worker import Worker, WorkerState, get_current_worker
 
 from core.model.snapshot import Snapshot
-from nuggets_tui.graph.caption import Caption, caption, link_words, reasons, summary
-from nuggets_tui.graph.data import GraphData, GraphEdge, GraphNode, Wish, graph_data
-from nuggets_tui.graph.layout import DETAILS, lay_out_fitting
-from nuggets_tui.graph.painter import Mark, paint
-from nuggets_tui.graph.picture import Direction, Picture, Wire, step
+from nuggets_tui.graph.data import GraphData, graph_data
+from nuggets_tui.graph.near import Box, Direction, Picture, Wire, drawn, lay_out, reasons, step, summary
 from nuggets_tui.safe_text import content, fit
 
-__all__ = ["GraphData", "GraphEdge", "GraphNode", "GraphView", "graph_data"]
-
-MOST_HOPS: Final = 3
 _WORK: Final = "graph-layout"
+# Lines from which the last one holds words.
 _WORDS_FROM: Final = 3
-# Cells that stay in sight beside the cursor's note: enough of the lines to see where they lead.
-_BESIDE: Final = (8, 1)
-_WHEEL: Final = 3
+# Column, cells, text, component class ("" for the widget's own style).
+_Piece = tuple[int, int, str, str]
+_CORNERS: Final = {False: ("╭", "╮", "╰", "╯", "─", "│"), True: ("┏", "┓", "┗", "┛", "━", "┃")}
 
 
-class GraphView(Widget, can_focus=True):
+class GraphView(Widget):
     """The surroundings of one note as a picture.
 
-    The cursor starts on the note in the frame; left and right walk along links to the nearest linked note, up and
-    down to the next note of the column. The line by which the cursor came is heavy; why that link is there stands
-    at the line where there is room, and in the last row. Zoom draws notes as titles, as boxes, or as boxes that say
-    more; a picture larger than the pane moves with the cursor. The layout is made in a thread; until it is ready
-    the last picture stays.
+    The cursor starts on the note in the frame; left and right walk along lines, up and down to the next note of the
+    column. The line by which the cursor's note hangs is heavy, and why that link is there stands in the last row. The
+    layout is made in a thread; until it is ready the last picture stays.
     """
 
     ALLOW_SELECT = False
-
     DEFAULT_CSS = """
     GraphView {
         height: 1fr;
         & > .graph-view--focus { text-style: bold; }
         & > .graph-view--frame { color: $text-primary; }
-        & > .graph-view--box { color: $text-muted; }
-        & > .graph-view--caption { color: $text-accent; text-style: italic; }
         & > .graph-view--ghost { color: $text-muted; text-style: italic; }
         & > .graph-view--more { color: $text-muted; }
         & > .graph-view--cursor-blurred { text-style: bold; }
@@ -61,47 +49,20 @@ class GraphView(Widget, can_focus=True):
             background: $block-cursor-background;
             text-style: $block-cursor-text-style;
         }
-        & > .graph-view--tree-wire { color: $text-primary; }
-        & > .graph-view--cross-wire { color: $text-muted; }
+        & > .graph-view--wire { color: $text-primary; }
         & > .graph-view--ghost-wire { color: $text-muted; }
         & > .graph-view--chosen-wire { color: $text-accent; text-style: bold; }
         & > .graph-view--words { color: $text-muted; }
     }
     """
-
     COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "graph-view--focus",
-        "graph-view--frame",
-        "graph-view--box",
-        "graph-view--caption",
-        "graph-view--node",
-        "graph-view--ghost",
-        "graph-view--more",
-        "graph-view--cursor",
-        "graph-view--cursor-blurred",
-        "graph-view--tree-wire",
-        "graph-view--cross-wire",
-        "graph-view--ghost-wire",
-        "graph-view--chosen-wire",
-        "graph-view--words",
-    }
+        f"graph-view--{name}"
+        for name in (
+            "focus", "frame", "node", "ghost", "more", "cursor", "cursor-blurred", "wire", "ghost-wire", "chosen-wire",
+            "words",
+        )
+    }  # fmt: skip
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left", "walk('left')", "Walk left", show=False),
-        Binding("right", "walk('right')", "Walk right", show=False),
-        Binding("up", "walk('up')", "Walk up", show=False),
-        Binding("down", "walk('down')", "Walk down", show=False),
-        Binding("enter", "choose", "Centre", show=False),
-        Binding("plus,equals_sign", "zoom(1)", "Nearer", show=False),
-        Binding("minus", "zoom(-1)", "Farther away", show=False),
-    ]
-
-    hops: reactive[int] = reactive(1, repaint=False)
-    """How many links away from the note the picture reaches, 1 to 3."""
-    detail: reactive[int | None] = reactive(None, repaint=False)
-    """How much of each note is drawn, one of DETAILS; None for as much as finds room."""
-    show_hidden: reactive[bool] = reactive(False, repaint=False)
-    """Whether hidden notes are drawn, as ghosts."""
     active: reactive[bool] = reactive(False)
     """Whether keys reach the picture."""
 
@@ -109,26 +70,16 @@ class GraphView(Widget, can_focus=True):
     class NodeFocused(Message):
         """The cursor of the picture stands on another note: walked there, or put there by another picture."""
 
-        graph_view: GraphView
         note_id: str
 
-        @property
-        def control(self) -> GraphView:
-            return self.graph_view
-
         def can_replace(self, message: Message) -> bool:
-            return isinstance(message, GraphView.NodeFocused) and message.graph_view is self.graph_view
+            return isinstance(message, GraphView.NodeFocused)
 
     @dataclass
     class NodeChosen(Message):
         """A note was chosen: enter, or a click on the note under the cursor."""
 
-        graph_view: GraphView
         note_id: str
-
-        @property
-        def control(self) -> GraphView:
-            return self.graph_view
 
     @dataclass
     class Drawn(Message):
@@ -137,113 +88,52 @@ class GraphView(Widget, can_focus=True):
         data: GraphData
         picture: Picture
 
-    def __init__(
-        self,
-        *,
-        empty_text: str = "",
-        name: str | None = None,
-        id: str | None = None,
-        classes: str | None = None,
-        disabled: bool = False,
-    ) -> None:
-        super().__init__(name=name, id=id, classes=classes, disabled=disabled)
+    def __init__(self, *, empty_text: str = "") -> None:
+        super().__init__()
         self.empty_text = empty_text
-        self._wish = Wish()
-        self._busy = False
-        self._again = False
+        self._gather: Callable[[], GraphData] = GraphData
+        self._busy = self._again = False
         self._failure = ""
         self._data = GraphData()
-        self._picture = Picture()
-        self._reasons: Mapping[frozenset[str], tuple[GraphEdge, ...]] = {}
-        self._cursor = ""
-        self._wire: Wire | None = None
-        self._caption: Caption | None = None
-        self._corner = Offset()
+        self.picture = Picture()
+        self.cursor_id = ""
+        """The note that the cursor stands on; "" when nothing is shown, or the note has left the picture."""
 
-    # What it shows ----------------------------------------------------------------------------------
-
-    @property
-    def cursor_id(self) -> str:
-        """Id of the note that the cursor stands on; "" when nothing is shown, or the note has left the picture."""
-        return self._cursor
-
-    @property
-    def picture(self) -> Picture:
-        """The picture on screen."""
-        return self._picture
-
-    @property
-    def data(self) -> GraphData:
-        """What the picture on screen shows."""
-        return self._data
+    # What it shows
 
     @property
     def busy(self) -> bool:
         """Whether a layout is under way."""
         return self._busy
 
-    def show(self, snapshot: Snapshot, note_id: str, hops: int | None = None) -> None:
-        """Draw the surroundings of a note; `hops` stays as it is when not given."""
-        self._wish = Wish(snapshot=snapshot, note_id=note_id)
-        if hops is not None:
-            self.set_reactive(GraphView.hops, self.validate_hops(hops))
+    def show(self, snapshot: Snapshot, note_id: str, hops: int = 1, *, show_hidden: bool = False) -> None:
+        """Draws the surroundings of a note."""
+        self._gather = lambda: graph_data(snapshot, note_id, hops, show_hidden)
         self._draw()
 
     def show_data(self, data: GraphData) -> None:
-        """Draw a graph that is at hand."""
-        self._wish = Wish(data=data)
+        """Draws a graph that is at hand; an empty one shows the empty text."""
+        self._gather = lambda: data
         self._draw()
-
-    def clear(self) -> None:
-        """Show nothing but the empty text."""
-        self.show_data(GraphData())
-
-    def validate_hops(self, hops: int) -> int:
-        return min(max(hops, 1), MOST_HOPS)
-
-    def watch_hops(self) -> None:
-        self._draw()
-
-    def watch_detail(self) -> None:
-        self._draw()
-
-    def watch_show_hidden(self) -> None:
-        self._draw()
-
-    # Layout in a thread -----------------------------------------------------------------------------
-
-    @property
-    def _room(self) -> Size:
-        words = 1 if self.size.height >= _WORDS_FROM else 0
-        return Size(self.size.width, self.size.height - words)
 
     def _draw(self) -> None:
-        """Start a layout; while one is under way only the newest wish waits."""
+        """Starts a layout; while one is under way only the newest wish waits."""
         if not self.is_mounted or not self.size:
             return
         if self._busy:
             self._again = True
             return
-        self._busy = True
-        self._again = False
-        wish, room, hops, hidden = self._wish, self._room, self.hops, self.show_hidden
-        detail, former = self.detail, self._picture
-        self.run_worker(
-            lambda: self._work(wish, room, hops, hidden, detail, former),
-            name=_WORK,
-            group=_WORK,
-            exclusive=True,
-            exit_on_error=False,
-            thread=True,
-        )
+        self._busy, self._again = True, False
+        gather, (width, height) = self._gather, self.size
+        height -= height >= _WORDS_FROM
 
-    def _work(
-        self, wish: Wish, room: Size, hops: int, show_hidden: bool, detail: int | None, former: Picture
-    ) -> None:
-        data = wish.fulfil(hops, show_hidden)
-        picture = lay_out_fitting(data, room.width, room.height, detail, former)
-        if not get_current_worker().is_cancelled:
-            self.post_message(self.Drawn(data, picture))
+        def work() -> None:
+            data = gather()
+            picture = lay_out(data, width, height)
+            if not get_current_worker().is_cancelled:
+                self.post_message(self.Drawn(data, picture))
+
+        self.run_worker(work, name=_WORK, group=_WORK, exclusive=True, exit_on_error=False, thread=True)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         if event.worker.group != _WORK or not event.worker.is_finished:
@@ -259,175 +149,113 @@ class GraphView(Widget, can_focus=True):
     @on(Drawn)
     def _take(self, event: Drawn) -> None:
         event.stop()
-        moved, before = event.data.focus != self._data.focus, self._cursor
+        moved, before = event.data.focus != self._data.focus, self.cursor_id
         self._failure = ""
-        self._data, self._picture = event.data, event.picture
-        reasons: dict[frozenset[str], list[GraphEdge]] = {}
-        for edge in event.data.edges:
-            reasons.setdefault(frozenset((edge.a, edge.b)), []).append(edge)
-        self._reasons = {ends: tuple(edges) for ends, edges in reasons.items()}
-        if moved or self._cursor not in self._picture.box_of:
+        self._data, self.picture = event.data, event.picture
+        if moved or before not in self.picture.box_of:
             # What left the picture leaves nothing under the cursor: the next key would be meant for it.
-            self._cursor = self._picture.focus if moved else ""
-            self._wire = None
-        elif self._wire is not None:
-            ends = frozenset((self._wire.a, self._wire.b))
-            self._wire = self._picture.wire_of.get(ends, self._picture.way_to.get(self._cursor))
-        if moved:
-            self._corner = Offset()
-        self._show_cursor()
-        if self._cursor != before:
-            self.post_message(self.NodeFocused(self, self._cursor))
-
-    def _show_cursor(self) -> None:
-        """Bring the cursor's note into sight, and say why the line to it is there."""
-        box = self._picture.box_of.get(self._cursor)
-        room = self._room
-        x, y = self._corner
-        if box is not None:
-            x = _along(x, room.width, self._picture.width, box.x, box.width, _BESIDE[0])
-            y = _along(y, room.height, self._picture.height, box.y, box.height, _BESIDE[1])
-        self._scroll_picture(Offset(x, y))
-
-    def _scroll_picture(self, corner: Offset) -> None:
-        """Show the picture from a cell on, as far as there is something to see."""
-        room, size = self._room, Size(self._picture.width, self._picture.height)
-        x = min(max(corner.x, 0), max(size.width - room.width, 0))
-        y = min(max(corner.y, 0), max(size.height - room.height, 0))
-        self._corner = Offset(x, y)
-        self._caption = None
-        if self._wire is not None and self._wire.b:
-            window = Region(x, y, room.width, room.height)
-            ends = frozenset((self._wire.a, self._wire.b))
-            said = reasons(self._reasons.get(ends, ()))
-            self._caption = caption(self._picture, self._wire, said, window)
+            self.cursor_id = self.picture.focus if moved else ""
         self.refresh()
+        if self.cursor_id != before:
+            self.post_message(self.NodeFocused(self.cursor_id))
 
     def on_resize(self) -> None:
         self._draw()
 
-    def on_focus(self) -> None:
-        self.active = True
+    # The hand
 
-    def on_blur(self) -> None:
-        self.active = False
-
-    # The hand ---------------------------------------------------------------------------------------
-
-    def action_walk(self, direction: Direction) -> None:
-        """Move the cursor to the nearest note in a direction."""
-        found = step(self._picture, self._cursor, direction) if self._cursor else self._picture.focus
+    def walk(self, direction: Direction) -> None:
+        """Moves the cursor to the next note in a direction."""
+        found = step(self.picture, self.cursor_id, direction) if self.cursor_id else self.picture.focus
         if found:
             self._move(found)
 
-    def action_choose(self) -> None:
-        """Choose the note under the cursor."""
-        if self._cursor:
-            self.post_message(self.NodeChosen(self, self._cursor))
-
-    def action_zoom(self, change: int) -> None:
-        """Draw more of each note, or less."""
-        now = self._drawn_detail if self.detail is None else self.detail
-        self.detail = min(max(now + change, DETAILS[0]), DETAILS[-1])
-
-    @property
-    def _drawn_detail(self) -> int:
-        """How much of each note the picture on screen shows."""
-        if any(box.lines for box in self._picture.boxes):
-            return DETAILS[-1]
-        return int(any(box.height > 1 for box in self._picture.boxes if box.role not in ("focus", "more")))
+    def choose(self) -> None:
+        """Chooses the note under the cursor."""
+        if self.cursor_id:
+            self.post_message(self.NodeChosen(self.cursor_id))
 
     def _move(self, note_id: str) -> None:
-        between = frozenset((self._cursor, note_id))
-        self._wire = self._picture.wire_of.get(between) or self._picture.way_to.get(note_id)
-        self._cursor = note_id
-        self._show_cursor()
-        self.post_message(self.NodeFocused(self, note_id))
+        self.cursor_id = note_id
+        self.refresh()
+        self.post_message(self.NodeFocused(note_id))
 
     def on_click(self, event: events.Click) -> None:
         offset = event.get_content_offset(self)
-        if offset is None:
+        box = self.picture.at(offset.x, offset.y) if offset is not None else None
+        if box is None or not box.id:
             return
-        offset += self._corner
-        box = self._picture.at(offset.x, offset.y)
-        if box is not None and box.id:
-            event.stop()
-            if box.id != self._cursor:
-                self._move(box.id)
-            elif event.chain <= 2:
-                self.action_choose()
-            return
-        wire = next((wire for wire in self._picture.wires if (offset.x, offset.y) in wire.cells), None)
-        if wire is not None and wire.b:
-            event.stop()
-            self._wire = wire
-            self._scroll_picture(self._corner)
-
-    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        self._scroll(event, Offset(-_WHEEL, 0) if event.shift else Offset(0, -_WHEEL))
-
-    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        self._scroll(event, Offset(_WHEEL, 0) if event.shift else Offset(0, _WHEEL))
-
-    def _scroll(self, event: events.MouseEvent, step: Offset) -> None:
         event.stop()
-        self._scroll_picture(self._corner + step)
+        if box.id != self.cursor_id:
+            self._move(box.id)
+        elif event.chain <= 2:
+            self.choose()
 
-    # Painting ---------------------------------------------------------------------------------------
+    # Painting
 
     def render_line(self, y: int) -> Strip:
         width, height = self.size
-        if not self._picture.boxes:
+        if not self.picture.boxes:
             said = content(self._failure or self.empty_text)
             lines = said.wrap(width) if width > 0 else []
             return self._text_line(lines[y].plain if y < len(lines) else "", width)
         if y == height - 1 and height >= _WORDS_FROM:
-            beyond = self._beyond()
-            words = self._failure or self._words()
-            text = f"{fit(words, width - len(beyond) - 1)} {beyond}" if beyond else words
-            return self._text_line(text, width)
-        return self._picture_line(y, width)
-
-    def _beyond(self) -> str:
-        """Arrows to where the picture goes on."""
-        (x, y), room = self._corner, self._room
-        ways = (
-            ("←", x > 0),
-            ("↑", y > 0),
-            ("↓", y + room.height < self._picture.height),
-            ("→", x + room.width < self._picture.width),
-        )
-        return "".join(sign for sign, there in ways if there)
-
-    def _picture_line(self, y: int, width: int) -> Strip:
-        row = y + self._corner.y
-        mark = Mark(self._cursor, self._wire, self.active)
-        strip = paint(self, self._picture, mark, row, self._picture.width)
-        said = self._caption
-        if said is not None and said.y == row:
-            style = self.get_visual_style("graph-view--caption").rich_style
-            text = Strip([Segment(said.text, style)])
-            end = said.x + text.cell_length
-            strip = Strip.join([strip.crop(0, said.x), text, strip.crop(end)])
+            return self._text_line(self._failure or self._words(), width)
+        wire = self.picture.wire_to.get(self.cursor_id)
+        pieces = sorted([*self._wire_pieces(wire, y), *self._box_pieces(y)])
         plain = self.visual_style.rich_style
-        return strip.crop(self._corner.x, self._corner.x + width).adjust_cell_length(width, plain)
+        segments: list[Segment] = []
+        at = 0
+        for x, cells, text, name in pieces:
+            if x > at:
+                segments.append(Segment(" " * (x - at), plain))
+            segments.append(
+                Segment(text, self.get_visual_style(f"graph-view--{name}").rich_style if name else plain)
+            )
+            at = x + cells
+        return Strip(segments).adjust_cell_length(width, plain)
 
     def _text_line(self, text: str, width: int) -> Strip:
         style = self.get_visual_style("graph-view--words").rich_style
-        return (
-            Strip.from_lines([[Segment(fit(text, width), style)]], width)[0] if width > 0 else Strip.blank(0)
-        )
+        return Strip([Segment(fit(text, width), style)], width) if width > 0 else Strip.blank(0)
 
     def _words(self) -> str:
-        if self._wire is not None:
-            ends = frozenset((self._wire.a, self._wire.b))
-            return link_words(self._data, self._wire, self._reasons.get(ends, ()))
-        return summary(self._data, self._picture)
+        wire = self.picture.wire_to.get(self.cursor_id)
+        return reasons(self._data, wire.a, wire.b) if wire is not None else summary(self._data, self.picture)
 
+    def _wire_pieces(self, chosen: Wire | None, y: int) -> Iterator[_Piece]:
+        own = chosen.cells if chosen is not None else {}
+        for x, sign, ghost, arms in self.picture.rows.get(y, ()):
+            if (x, y) in own:
+                arrow = chosen is not None and chosen.arrow is not None and chosen.arrow[0] == (x, y)
+                yield x, 1, sign if arrow else drawn(own[x, y], arms), "chosen-wire"
+            else:
+                yield x, 1, sign, "ghost-wire" if ghost else "wire"
 
-def _along(corner: int, room: int, size: int, start: int, length: int, beside: int) -> int:
-    """From where a room of cells is seen so that a note, and some cells beside it, lie in it."""
-    low, high = max(start - beside, 0), min(start + length + beside, size)
-    if high - low > room:
-        return start
-    return min(max(corner, high - room), low)
+    def _box_pieces(self, y: int) -> Iterator[_Piece]:
+        for box in self.picture.boxes:
+            if not box.y <= y < box.y + box.height:
+                continue
+            marked = bool(box.id) and box.id == self.cursor_id
+            if box.role == "focus":
+                yield from self._frame_pieces(box, marked, y)
+            else:
+                left, right = ("▌", "▐") if marked else (" ", " ")
+                name = self._style_of(box, marked)
+                yield box.x, box.width, f"{left}{fit(box.text, box.width - 2)}{right}", name
+
+    def _frame_pieces(self, box: Box, marked: bool, y: int) -> Iterator[_Piece]:
+        line = "chosen-wire" if marked and self.active else "frame"
+        top_left, top_right, low_left, low_right, across, wall = _CORNERS[marked]
+        if y == box.row:
+            yield box.x, 1, wall, line
+            yield box.x + 1, box.width - 2, f" {fit(box.text, box.width - 4)} ", self._style_of(box, marked)
+            yield box.x + box.width - 1, 1, wall, line
+            return
+        left, right = (top_left, top_right) if y < box.row else (low_left, low_right)
+        yield box.x, box.width, f"{left}{across * (box.width - 2)}{right}", line
+
+    def _style_of(self, box: Box, marked: bool) -> str:
+        if marked:
+            return "cursor" if self.active else "cursor-blurred"
+        return box.role
