@@ -64,7 +64,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Wire:
-    """The line to a note from that on which it hangs: of each cell the sides it leaves by. arrow: a cell and its sign."""
+    """The line to a note from its parent: of each cell the sides it leaves by. arrow: a cell and its sign."""
 
     a: str
     b: str
