@@ -19,17 +19,6 @@ if TYPE_CHECKING:
     from core.pipeline.fetch import Network
     from core.pipeline.model_calls import ModelCaller
 
-TYPES: Final[tuple[JobType, ...]] = (
-    "extract",
-    "structural_classify",
-    "document_ingest",
-    "hints",
-    "session_end",
-)
-MEMORY_NOT_FOUND: Final = "memory_not_found"
-ALREADY_EXTRACTED: Final = "already_extracted"
-ALREADY_SCORED: Final = "already_scored"
-
 
 @dataclass(frozen=True, slots=True)
 class JobContext:
@@ -47,6 +36,11 @@ class JobContext:
     network: Network | None = None
 
 
+# What there is to warn of, and how many notes were written.
+_Done = tuple[tuple[str, ...], int]
+_NOTHING: Final[_Done] = ((), 0)
+
+
 def needs_model(type: JobType) -> bool:
     """Whether a job of this type can do nothing without a model; the others have rules to go by."""
     return type in ("extract", "hints")
@@ -59,29 +53,21 @@ def uses_model(type: JobType, configuration: PipelineConfiguration) -> bool:
     return type != "document_ingest"
 
 
-def run_job(context: JobContext, lease: Lease) -> tuple[tuple[str, ...], int]:
+def run_job(context: JobContext, lease: Lease) -> _Done:
     """Does a job to its end; what there is to warn of, and how many notes were written. Raises LostLeaseError, and what
     kept it from being done.
     """
-    if lease.job.type == "extract":
-        return _extract(context, lease)
-    run = {
-        "structural_classify": _classify,
-        "document_ingest": _ingest_document,
-        "hints": _hints,
-        "session_end": _end_session,
-    }
-    return run[lease.job.type](context, lease), 0
+    return _RUN[lease.job.type](context, lease)
 
 
-def _extract(context: JobContext, lease: Lease) -> tuple[tuple[str, ...], int]:
+def _extract(context: JobContext, lease: Lease) -> _Done:
     from core.pipeline.workers.extract_job import commit, prepare, step_over, think
 
     work = prepare(context.database, lease.job, context.configuration)
     if work is None:
-        return _skip(context, lease, MEMORY_NOT_FOUND), 0
+        return _skip(context, lease, "memory_not_found")
     if work.raw.status == "extracted" and not work.progress.begun:
-        return _skip(context, lease, ALREADY_EXTRACTED), 0
+        return _skip(context, lease, "already_extracted")
     if writes_notes(work.mode):
         # What keeps the notes from being written is better known before a model is asked.
         context.memory().refresh(patient=False)
@@ -101,33 +87,32 @@ def _extract(context: JobContext, lease: Lease) -> tuple[tuple[str, ...], int]:
     return (), done.result.written if done.change_set is not None else 0
 
 
-def _classify(context: JobContext, lease: Lease) -> tuple[str, ...]:
+def _classify(context: JobContext, lease: Lease) -> _Done:
     from core.pipeline.classification import commit, prepare, skipped_why, think
 
     work = prepare(context.database, lease.job, context.configuration)
     if work is None:
         return _skip(context, lease, skipped_why(context.database, lease.job))
     provider = None if context.caller.provider is None else context.caller.about("classify")
-    written = commit(
-        context.database, think(work, provider, context.configuration), lease.token, context.now()
-    )
+    plan = think(work, provider, context.configuration)
+    written = commit(context.database, plan, lease.token, context.now())
     if written is None:
         raise LostLeaseError(lease.job.id)
-    return written.warnings
+    return written.warnings, 0
 
 
-def _ingest_document(context: JobContext, lease: Lease) -> tuple[str, ...]:
+def _ingest_document(context: JobContext, lease: Lease) -> _Done:
     from core.pipeline.documents import DocumentContext, take_turn
 
-    job, configuration = lease.job, context.configuration
     turn = DocumentContext(
-        context.database, configuration, job, lease.token, context.now, context.heartbeat, context.network
-    )
+        context.database, context.configuration, lease.job, lease.token, context.now, context.heartbeat,
+        context.network,
+    )  # fmt: skip
     why = take_turn(turn)
-    return _skip(context, lease, why) if why else ()
+    return _skip(context, lease, why) if why else _NOTHING
 
 
-def _hints(context: JobContext, lease: Lease) -> tuple[str, ...]:
+def _hints(context: JobContext, lease: Lease) -> _Done:
     from core.pipeline.workers.hints_job import NOTE_CHANGED, commit, prepare, think
 
     text = prepare(context.database, lease.job, context.memory().snapshot)
@@ -136,25 +121,35 @@ def _hints(context: JobContext, lease: Lease) -> tuple[str, ...]:
     hints = think(text, context.caller.about("hints"), context.configuration, context.heartbeat)
     if not commit(context.database, lease.job, text, hints, lease.token, context.now()):
         raise LostLeaseError(lease.job.id)
-    return ()
+    return _NOTHING
 
 
-def _end_session(context: JobContext, lease: Lease) -> tuple[str, ...]:
+def _end_session(context: JobContext, lease: Lease) -> _Done:
     from core.pipeline.session_scores import commit, prepare, think
 
     configuration, caller = context.configuration, context.caller
     asks = uses_model("session_end", configuration) and caller.provider is not None
     work = prepare(context.database, lease.job, context.memory())
     if work.is_scored(asks=asks):
-        return _skip(context, lease, ALREADY_SCORED)
+        return _skip(context, lease, "already_scored")
     found = think(work, caller.about("continuity") if asks else None, configuration)
     if not commit(context.database, work, found, configuration, lease.token, context.now()):
         raise LostLeaseError(lease.job.id)
-    return ()
+    return _NOTHING
 
 
-def _skip(context: JobContext, lease: Lease, why: str) -> tuple[str, ...]:
+def _skip(context: JobContext, lease: Lease, why: str) -> _Done:
     with context.database.write() as writer:
         if not writer.jobs.complete(lease.job.id, lease.token, now=context.now(), result={"skipped": why}):
             raise LostLeaseError(lease.job.id)
-    return ()
+    return _NOTHING
+
+
+_RUN: Final[dict[JobType, Callable[[JobContext, Lease], _Done]]] = {
+    "extract": _extract,
+    "structural_classify": _classify,
+    "document_ingest": _ingest_document,
+    "hints": _hints,
+    "session_end": _end_session,
+}
+TYPES: Final = tuple(_RUN)

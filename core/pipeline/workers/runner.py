@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -32,9 +32,8 @@ if TYPE_CHECKING:
 
 # So long what is known gathers before it is brought into the graph.
 _GATHERS_MS: Final = 2_000
-# How often it is looked what people did to the notes.
+# How often it is looked what people did to the notes, and which notes others wrote.
 _FOLLOW_EVERY_MS: Final = 60_000
-# How often notes are looked for that others wrote.
 _LOOK_EVERY_MS: Final = 60_000
 # Of a sweep so much at a time: jobs go on in between.
 _SWEEP_SECONDS: Final = 0.5
@@ -66,9 +65,6 @@ class Worker:
         self.nudged = threading.Event()
         self.embeddings = EmbeddingTracker(database, now)
         self._linking = NoteLinking(database)
-        self._looked_at: int | None = None
-        self._followed_at: int | None = None
-        self._hinted_at: int | None = None
         self._database = database
         self._memory = memory
         self._now = now
@@ -76,7 +72,8 @@ class Worker:
         self._chance = chance
         self._name = name
         self._network = network
-        self._rounds = RoundRobin(TYPES)
+        # The types of jobs, the one whose turn it is first.
+        self._turns = list(TYPES)
         self._turn = threading.Lock()
         self._current: Lease | None = None
         self._failures = 0
@@ -84,8 +81,8 @@ class Worker:
         self._kept_by = ""
         self._got_on = False
         self._gathers_since: int | None = None
-        # When documents were looked for last and none was there; None: look at once.
-        self._no_documents_at: int | None = None
+        # When each thing that is done now and then was done last.
+        self._done_at: dict[str, int] = {}
 
     def tick(self, configuration: PipelineConfiguration, caller: ModelCaller) -> TickResult:
         """Lets held texts go, takes back lost jobs, runs one job with the notes that come of it.
@@ -93,26 +90,38 @@ class Worker:
         What a job raises becomes its outcome; errors of the database are raised.
         """
         with self._turn:
-            began = self._now()
-            released = self._release(configuration)
-            reaped = self._reap()
-            job, warnings, notes = (
-                self._one_job(configuration, caller) if self._may_lease(configuration) else (None, (), 0)
-            )
+            began, works = self._now(), self._may_lease(configuration)
+            released, reaped = self._release(configuration), self._reap()
+            job, warnings, notes = self._one_job(configuration, caller) if works else (None, (), 0)
             idle = job is None
             known = self._update_graph(configuration, began, idle=idle)
             if idle:
                 # What keeps the files from being read is told by who needs them; it is looked again in a minute.
                 with contextlib.suppress(NuggetsError):
                     self._follow()
-            linked = self._link_notes(configuration, caller, idle=idle)
+            linked = self._link_notes(configuration, caller) if idle and works else 0
             swept = self._sweep(configuration, idle=idle)
+            embedded = 0
+            if idle and works and not linked and caller.embedder is not None:
+                embedded = self.embeddings.cycle(configuration, caller, self._memory().snapshot)
             done = TickResult(
-                released, reaped, job, notes, len(known.raws),
-                warnings=(*warnings, *known.warnings), read=self._got_on,
-                linked=linked, embedded=self._embed(configuration, caller, idle=idle and not linked), swept=swept,
+                released, reaped, job, notes, len(known.raws), warnings=(*warnings, *known.warnings),
+                read=self._got_on, linked=linked, embedded=embedded, swept=swept,
             )  # fmt: skip
-            return replace(done, delay_ms=self._delay_ms(done, configuration))
+            delay = 0 if done.did_something else configuration.worker.poll_ms
+            if self._rests:
+                delay = poll_delay_ms(self._failures, poll_ms=0, chance=self._chance())
+            return replace(done, delay_ms=delay)
+
+    def _due(self, what: str, every_ms: int) -> bool:
+        """Whether it is time for something again, which then counts as done; also where the clock was put back."""
+        now, last = self._now(), self._done_at.get(what)
+        if last is not None and 0 <= now - last < every_ms:
+            return False
+        self._done_at[what] = now
+        return True
+
+    # Beside the jobs
 
     def _update_graph(self, configuration: PipelineConfiguration, began: int, *, idle: bool) -> GraphUpdate:
         """Brings in what is known by now: of several memories at once, but none of it waits for long.
@@ -128,46 +137,38 @@ class Worker:
 
     def _follow(self) -> None:
         """Takes over what people did to the notes meanwhile, once a minute."""
-        now, last = self._now(), self._followed_at
-        if last is not None and 0 <= now - last < _FOLLOW_EVERY_MS:
+        if not self._due("follow", _FOLLOW_EVERY_MS):
             return
-        self._followed_at = now
-        if self._database.reading.decisions.any_kept():
-            from core.pipeline.writes.deciding import note_decisions
-
-            note_decisions(self._database, self._memory())
-        elif not self._database.reading.facts.any():
+        reader = self._database.reading
+        decided, learned = reader.decisions.any_kept(), reader.facts.any()
+        if not (decided or learned):
             return
         from core.pipeline.removal import follow_shown
-        from core.pipeline.writes.deciding import follow_undo
+        from core.pipeline.writes.deciding import follow_undo, note_decisions
         from core.pipeline.writes.following import sync_from_notes
 
-        follow_shown(self._database, self._memory(), now=now)
-        follow_undo(self._database, self._memory(), now=now)
-        if self._database.reading.facts.any():
-            sync_from_notes(self._database, self._memory(), now=now)
+        memory, now = self._memory(), self._now()
+        if decided:
+            note_decisions(self._database, memory)
+        follow_shown(self._database, memory, now=now)
+        follow_undo(self._database, memory, now=now)
+        if learned:
+            sync_from_notes(self._database, memory, now=now)
 
-    def _link_notes(self, configuration: PipelineConfiguration, caller: ModelCaller, *, idle: bool) -> int:
+    def _link_notes(self, configuration: PipelineConfiguration, caller: ModelCaller) -> int:
         """Reads what the notes name while there is nothing else to do, and looks for new ones now and then. Then
         puts in jobs for hints, where they are wanted.
         """
-        wanted = configuration.graph.enabled or configuration.hints.enabled or caller.embedder is not None
-        if not (idle and wanted and self._may_lease(configuration)):
+        hints = configuration.hints
+        if not (configuration.graph.enabled or hints.enabled or caller.embedder is not None):
             return 0
-        now, last = self._now(), self._looked_at
-        memory = self._memory()
-        if last is None or not 0 <= now - last < _LOOK_EVERY_MS:
-            self._looked_at = now
+        if self._due("look", _LOOK_EVERY_MS):
             # The last good snapshot serves, when the files cannot be read just now.
             self._newer_snapshot()
-        linked = self._linking.link(memory.snapshot, self._newer_snapshot)
-        if linked or not configuration.hints.enabled or caller.provider is None:
+        linked = self._linking.link(self._memory().snapshot, self._newer_snapshot)
+        if linked or not hints.enabled or caller.provider is None or not self._due("hints", hints.poll):
             return linked
-        asked = self._hinted_at
-        if asked is not None and 0 <= now - asked < configuration.hints.poll:
-            return 0
-        self._hinted_at = now
-        return enqueue_due(self._database, configuration, now)
+        return enqueue_due(self._database, configuration, self._now())
 
     def _newer_snapshot(self) -> Snapshot | None:
         """The memory as its files are now; None where they cannot be read just now."""
@@ -187,21 +188,13 @@ class Worker:
         interval = settings.interval_ms * (1 if idle else 2)
         if not settings.enabled or configuration.mutations_frozen or not is_due(last, now, interval):
             return 0
-        if reader.number(meta.PAUSED) is not None:
+        if reader.number(meta.PAUSED) is not None or not trusts_clock(self._database, now):
             return 0
         from core.pipeline.removal import standing_in
 
-        if not trusts_clock(self._database, now):
-            return 0
         windows = Windows.of(configuration)
         done = sweep(self._database, windows, standing_in(self._memory), now=now, pace=Pace(_SWEEP_SECONDS))
         return sum(done.counts.values())
-
-    def _embed(self, configuration: PipelineConfiguration, caller: ModelCaller, *, idle: bool) -> int:
-        """Makes some vectors that are missing, where a model for them is named and nothing else is to do."""
-        if caller.embedder is None or not (idle and self._may_lease(configuration)):
-            return 0
-        return self.embeddings.cycle(configuration, caller, self._memory().snapshot)
 
     def reembed(self, configuration: PipelineConfiguration, caller: ModelCaller, most: int) -> int:
         """See `Pipeline.reembed`."""
@@ -218,10 +211,7 @@ class Worker:
                     break
             return self.embeddings.made - before
 
-    def _delay_ms(self, done: TickResult, configuration: PipelineConfiguration) -> int:
-        if self._rests:
-            return poll_delay_ms(self._failures, poll_ms=0, chance=self._chance())
-        return 0 if done.did_something else configuration.worker.poll_ms
+    # Jobs
 
     def release_job(self) -> None:
         """Gives the job in flight back for another worker; what this one still finds out is not written."""
@@ -229,6 +219,10 @@ class Worker:
         if lease is not None:
             with self._database.write(lasting=False) as writer:
                 writer.jobs.give_back(lease.job.id, lease.token, now=self._now())
+
+    def look_for_documents(self) -> None:
+        """Has the next tick look for documents, however short ago that was done."""
+        self._done_at.pop("documents", None)
 
     def _release(self, configuration: PipelineConfiguration) -> int:
         if configuration.mutations_frozen or not self._database.reading.jobs.any_held():
@@ -247,9 +241,9 @@ class Worker:
 
     def _may_lease(self, configuration: PipelineConfiguration) -> bool:
         # Texts that were queued before a freeze wait for its end like those that came later.
-        if configuration.mutations_frozen:
+        if configuration.mutations_frozen or not processes_jobs(mode(configuration)):
             return False
-        return processes_jobs(mode(configuration)) and self._database.reading.meta.number(meta.PAUSED) is None
+        return self._database.reading.meta.number(meta.PAUSED) is None
 
     def _one_job(
         self, configuration: PipelineConfiguration, caller: ModelCaller
@@ -263,21 +257,11 @@ class Worker:
         if lease is None:
             return None, (f"texts are waiting: {self._kept_by}",) if self._kept_by else (), 0
         self._current = lease
-        lease_ms, renewed = _lease_ms(configuration), self._now()
-
-        def heartbeat() -> None:
-            nonlocal renewed
-            if 0 <= self._now() - renewed < lease_ms // _BEATS_IN_A_LEASE:
-                return
-            renewed = self._now()
-            with self._database.write(lasting=False) as writer:
-                if not writer.jobs.heartbeat(lease.job.id, lease.token, now=self._now(), lease_ms=lease_ms):
-                    raise LostLeaseError(lease.job.id)
-
         troubled, answered_at = caller.troubled(), caller.last_ok_at()
         context = JobContext(
-            self._database, configuration, caller, self._memory, self._now, heartbeat, self._network
-        )
+            self._database, configuration, caller, self._memory, self._now, self._heartbeat(lease, configuration),
+            self._network,
+        )  # fmt: skip
         notes = 0
         try:
             with self._database.errors():
@@ -300,6 +284,21 @@ class Worker:
         )
         return job, warnings, notes
 
+    def _heartbeat(self, lease: Lease, configuration: PipelineConfiguration) -> Callable[[], None]:
+        """Renews a lease now and then; raises LostLeaseError when it is lost."""
+        lease_ms, renewed = _lease_ms(configuration), self._now()
+
+        def beat() -> None:
+            nonlocal renewed
+            if 0 <= self._now() - renewed < lease_ms // _BEATS_IN_A_LEASE:
+                return
+            renewed = self._now()
+            with self._database.write(lasting=False) as writer:
+                if not writer.jobs.heartbeat(lease.job.id, lease.token, now=renewed, lease_ms=lease_ms):
+                    raise LostLeaseError(lease.job.id)
+
+        return beat
+
     def _end_outage(self, caller: ModelCaller) -> None:
         """Wakes the jobs that rest for an outage, once the provider has answered."""
         now, reader = self._now(), self._database.reading
@@ -307,73 +306,57 @@ class Worker:
             with self._database.write(lasting=False) as writer:
                 writer.jobs.wake(now)
 
-    def _revive(self, caller: ModelCaller) -> int:
-        """Lets jobs wait again that died of an outage, once the provider is there; how many."""
-        if not self._database.reading.jobs.gave_up_for_outages() or caller.provider is None:
-            return 0
-        if not caller.ready().ok:
-            return 0
-        with self._database.write(lasting=False) as writer:
-            return writer.jobs.revive_after_outage(self._now(), caller.last_ok_at())
+    def _revive(self, caller: ModelCaller) -> None:
+        """Lets jobs wait again that died of an outage, once the provider is there."""
+        if caller.provider is None or not self._database.reading.jobs.gave_up_for_outages():
+            return
+        if caller.ready().ok:
+            with self._database.write(lasting=False) as writer:
+                writer.jobs.revive_after_outage(self._now(), caller.last_ok_at())
 
     def _lease(self, configuration: PipelineConfiguration, caller: ModelCaller) -> Lease | None:
-        turns = self._rounds.turns(self._ready(configuration))
-        asks = tuple(type for type in turns if uses_model(type, configuration))
-        waits = self._model_obstacle(asks, caller)
+        ready = self._ready(configuration)
+        turns = [type for type in self._turns if type in ready]
+        asks = [type for type in turns if uses_model(type, configuration)]
+        # What keeps the model from being asked, so that no job burns an attempt on it; "" for nothing.
+        waits = ""
+        if (caller.provider is not None and asks) or any(map(needs_model, asks)):
+            readiness = caller.ready()
+            waits = "" if readiness.ok else readiness.why
         # The first reason stays until it is over: how often it was tried since is no news.
         self._kept_by = (self._kept_by or waits) if waits else ""
         for type in turns:
             if waits and type in asks and (caller.provider is not None or needs_model(type)):
                 continue
-            lease = self._lease_of(type, configuration)
+            # A lease lost in a power cut belonged to nobody.
+            with self._database.write(lasting=False) as writer:
+                lease = writer.jobs.lease(
+                    type, now=self._now(), lease_ms=_lease_ms(configuration), worker=self._name, token=self._ids()
+                )  # fmt: skip
             if lease is not None:
-                self._rounds.served(type)
+                # Whoever had its turn goes to the end.
+                self._turns.remove(type)
+                self._turns.append(type)
                 return lease
         return None
 
-    def look_for_documents(self) -> None:
-        """Has the next tick look for documents, however short ago that was done."""
-        self._no_documents_at = None
-
     def _ready(self, configuration: PipelineConfiguration) -> tuple[JobType, ...]:
         """The types of which a job may run now. Documents are looked for seldom while there are none."""
-        now = self._now()
-        ready = self._database.reading.jobs.ready(now)
-        waited = None if self._no_documents_at is None else now - self._no_documents_at
-        looks = waited is None or not 0 <= waited < configuration.documents.worker_interval_ms
-        if looks:
-            self._no_documents_at = None if "document_ingest" in ready else now
-        if looks and not configuration.mutations_frozen:
+        ready = self._database.reading.jobs.ready(self._now())
+        if self._due("documents", configuration.documents.worker_interval_ms):
+            if "document_ingest" in ready:
+                self.look_for_documents()
             return ready
         return tuple(type for type in ready if type != "document_ingest")
-
-    @staticmethod
-    def _model_obstacle(asks: tuple[JobType, ...], caller: ModelCaller) -> str:
-        """What keeps the model from being asked, so that no job burns an attempt on it; "" for nothing. asks: the types
-        of jobs that ask it.
-        """
-        if not asks or (caller.provider is None and not any(map(needs_model, asks))):
-            return ""
-        readiness = caller.ready()
-        return "" if readiness.ok else readiness.why
-
-    def _lease_of(self, type: JobType, configuration: PipelineConfiguration) -> Lease | None:
-        # A lease lost in a power cut belonged to nobody.
-        with self._database.write(lasting=False) as writer:
-            return writer.jobs.lease(
-                type,
-                now=self._now(),
-                lease_ms=_lease_ms(configuration),
-                worker=self._name,
-                token=self._ids(),
-            )
 
     def _failed(
         self, lease: Lease, failure: Failure, caller: ModelCaller, answered_at: int
     ) -> tuple[str, ...]:
         """Ends an attempt badly, and what there is to say of it. answered_at: when the provider last did before it."""
-        # Asked before the transaction: it may take seconds.
-        counts = failure.counts and not (failure.doubtful and self._provider_is_away(caller))
+        counts = failure.counts
+        if counts and failure.doubtful:
+            # Asked before the transaction: it may take seconds.
+            counts = caller.provider is not None and caller.provider.available().ok
         self._failures += failure.spreads
         self._rests = failure.spreads
         job_id, now = lease.job.id, self._now()
@@ -395,33 +378,12 @@ class Worker:
             )
         return (f"job {job_id} failed for good: {failure.message}",) if status == "dead" else ()
 
-    @staticmethod
-    def _provider_is_away(caller: ModelCaller) -> bool:
-        provider = caller.provider
-        return provider is None or not provider.available().ok
-
 
 def _lease_ms(configuration: PipelineConfiguration) -> int:
     configured = configuration.worker.lease_timeout_ms
     if configuration.extraction.fallback_provider == "none":
         return configured
     return max(configured, _TIMEOUTS_IN_A_LEASE * configuration.extraction.timeout)
-
-
-class RoundRobin:
-    """Round-robin over the types of jobs: whoever had its turn goes to the end."""
-
-    def __init__(self, types: Sequence[JobType]) -> None:
-        self._order = list(types)
-
-    def turns(self, ready: Collection[JobType]) -> tuple[JobType, ...]:
-        """The types that have work, the one whose turn it is first."""
-        return tuple(each for each in self._order if each in ready)
-
-    def served(self, type: JobType) -> None:
-        """This type had its turn."""
-        self._order.remove(type)
-        self._order.append(type)
 
 
 # How soon an end is noticed that no nudge came with.
@@ -455,7 +417,10 @@ def run(
         if told and told != last:
             notify(told)
         last = told
-        _rest(delay / 1000, stop, nudged)
+        ends = time.monotonic() + delay / 1000
+        while not stop.is_set() and (left := ends - time.monotonic()) > 0:
+            if nudged.wait(min(left, _SLICE_SECONDS)):
+                break
 
 
 def until_idle(running: Callable[[], Work], seconds: float) -> Work:
@@ -464,10 +429,3 @@ def until_idle(running: Callable[[], Work], seconds: float) -> Work:
     while (left := running()) and time.monotonic() < ends:
         time.sleep(_LOOK_SECONDS)
     return left
-
-
-def _rest(seconds: float, stop: threading.Event, nudged: threading.Event) -> None:
-    ends = time.monotonic() + seconds
-    while not stop.is_set() and (left := ends - time.monotonic()) > 0:
-        if nudged.wait(min(left, _SLICE_SECONDS)):
-            return

@@ -17,8 +17,8 @@ from core.model.draft import Draft
 from core.pipeline.database.connection import Database
 from core.pipeline.models.provider import Answer, ModelUnavailableError
 from core.pipeline.service import Pipeline
-from core.pipeline.signals import hint_signal, parse_hints
-from core.pipeline.workers.hints_job import shown_windows
+from core.pipeline.signals import hint_signal
+from core.pipeline.workers.hints_job import parse_hints, shown_windows
 from core.settings.pipeline_sections import PipelineConfiguration
 from core.workspace import open_memory
 

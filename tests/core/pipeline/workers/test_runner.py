@@ -27,10 +27,10 @@ from core.pipeline.models.provider import (
     ModelTimeoutError,
     Schema,
 )
-from core.pipeline.records import JobType, PipelineState, TickResult
+from core.pipeline.records import PipelineState, TickResult
 from core.pipeline.service import Pipeline
 from core.pipeline.transaction_guard import depth
-from core.pipeline.workers.runner import RoundRobin, run, until_idle
+from core.pipeline.workers.runner import run, until_idle
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "worker_jobs.json").read_text("utf-8"))
 TEXT = "Anna moved the billing service to PostgreSQL."
@@ -457,22 +457,10 @@ def test_waiting_for_jobs_in_flight_ends_with_the_last_or_with_the_deadline() ->
     assert until_idle(lambda: ("job",), 0) == ("job",)
 
 
-EXTRACT: JobType = "extract"
-CLASSIFY: JobType = "structural_classify"
-
-
-def test_types_that_both_have_work_take_turns() -> None:
-    rounds, served = RoundRobin((EXTRACT, CLASSIFY)), []
-    for _ in range(4):
-        turn = rounds.turns({EXTRACT, CLASSIFY})[0]
-        rounds.served(turn)
-        served.append(turn)
-    assert served == [EXTRACT, CLASSIFY, EXTRACT, CLASSIFY]
-
-
-def test_a_type_without_work_is_passed_over_and_keeps_its_turn() -> None:
-    rounds = RoundRobin((EXTRACT, CLASSIFY))
-    rounds.served(rounds.turns({CLASSIFY})[0])
-    rounds.served(rounds.turns({CLASSIFY})[0])
-    assert rounds.turns({EXTRACT, CLASSIFY}) == (EXTRACT, CLASSIFY)
-    assert rounds.turns(()) == ()
+def test_types_that_both_have_work_take_turns(opened: Opened) -> None:
+    pipeline = opened()
+    for number in range(2):
+        pipeline.ingest(f"Anna moved service number {number} to another region.")
+        pipeline.add_document("text", data=f"Service {number} is in another region.".encode())
+    done = [job.type for _ in range(4) if (job := pipeline.tick().job) is not None]
+    assert done == ["extract", "document_ingest", "extract", "document_ingest"]
