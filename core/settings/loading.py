@@ -347,7 +347,7 @@ def _defaults(
         del first[_MODEL]
     named = named or known.default
     found: dict[str, Any] = {_MODEL: DEFAULT_MODELS[named]}
-    if named in ("claude-code", "opencode"):
+    if named in ("claude-code", "command", "opencode"):
         found["pipeline.extraction.timeout"] = COMMAND_TIMEOUT
     if "pipeline.search.alpha" in first:
         found["pipeline.search.min_score"] = _MIN_SCORE_WITH_ALPHA

@@ -20,11 +20,11 @@ Fraction = Annotated[float, Meta(ge=0.0, le=1.0)]
 ModelTimeout = Annotated[int, Meta(ge=5_000, le=300_000)]
 Days = Annotated[int, Meta(ge=1, le=3_650, extra={"form": "days"})]
 Cooldown = Annotated[int, Meta(ge=10_000, le=3_600_000)]
-Provider = Literal["ollama", "claude-code", "opencode", "none"]
+Provider = Literal["ollama", "claude-code", "command", "opencode", "none"]
 
 DEFAULT_ENDPOINT = "http://localhost:11434"
 # The model of a provider when none is named; "" leaves it to the provider.
-DEFAULT_MODELS = {"ollama": "qwen3:4b", "claude-code": "haiku", "opencode": "", "none": ""}
+DEFAULT_MODELS = {"ollama": "qwen3:4b", "claude-code": "haiku", "command": "", "opencode": "", "none": ""}
 # Of a provider that is a command, when no timeout is named: it starts a whole runtime first.
 COMMAND_TIMEOUT = 60_000
 
@@ -32,7 +32,8 @@ COMMAND_TIMEOUT = 60_000
 class ExtractionPart(msgspec.Struct, frozen=True):
     """The model that extracts and decides. fallback_provider: asked only when the provider fails, and logged.
 
-    endpoint: of Ollama. min_confidence: facts below are not written. min_fact_chars: shorter facts are dropped.
+    endpoint: of Ollama. command: of the provider "command"; it counts in the user's own settings alone.
+    min_confidence: facts below are not written. min_fact_chars: shorter facts are dropped.
     min_input_chars: shorter texts are not sent. daily_call_budget: calls to models in one day at most.
 
     A text longer than window_chars is read in windows, each with its own call, that share window_overlap_chars; of a
@@ -43,6 +44,7 @@ class ExtractionPart(msgspec.Struct, frozen=True):
     model: ModelName = "qwen3:4b"
     fallback_provider: Provider = "none"
     endpoint: Address = DEFAULT_ENDPOINT
+    command: str = ""
     timeout: ModelTimeout = 45_000
     min_confidence: Fraction = 0.7
     min_fact_chars: Annotated[int, Meta(ge=1, le=500)] = 10

@@ -37,7 +37,7 @@ GUARDS: Final[dict[str, object]] = {
     "team.trust": "ask", "team.folder": "off",
 } | {f"pipeline.{name}": value for name, value in PIPELINE_GUARDS.items()}  # fmt: skip
 # What counts in the user's own settings alone: a memory's may come with a project, from anybody.
-OWN: Final = ("pipeline.predictor.source",)
+OWN: Final = ("pipeline.predictor.source", "pipeline.extraction.command")
 # Attributes of `Settings` that are no tables of settings: tables whose names a person chooses, and what reading tells.
 FREE: Final = ("keys", "synonyms", "names_model", "warnings")
 

@@ -6,10 +6,11 @@ import re
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass
 from json import JSONDecodeError, JSONDecoder
 from math import inf
-from typing import Final
+from typing import Any, Final
 
 from core.pipeline.models.provider import (
     Answer,
@@ -38,6 +39,17 @@ _CONFIDENCES: Final = {
     "medium": 0.6, "moderate": 0.6, "medium low": 0.4, "fairly low": 0.4, "low": 0.3, "very low": 0.1,
 }  # fmt: skip
 _LONGEST_CONFIDENCE: Final = 40
+
+
+Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
+JsonObject = dict[str, Json]
+
+DEEPEST: Final = 32
+_STRING: Final = r'"[^"\\]*+(?:\\.[^"\\]*+)*+'
+# The text ends within a token.
+_CUT: Final = re.compile(rf"[ \t\r\n]*+(?:{_STRING}\\?|[-+.a-zA-Z0-9]*+)\Z", re.DOTALL)
+_COMMA: Final = re.compile(rf'({_STRING}")|,(?=[ \t\r\n]*+[}}\]])', re.DOTALL)
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +144,10 @@ def _unquoted(text: str) -> str:
     whole = text.strip()
     fence = _FENCED.fullmatch(whole) if whole.startswith("```") else None
     whole = fence[1].strip() if fence else whole
-    held = read_string(whole) if whole.startswith('"') else None
-    return text if held is None else held
+    with suppress(ValueError):
+        held = _DECODER.decode(whole) if whole.startswith('"') else None
+        return held if isinstance(held, str) else text
+    return text
 
 
 def _search(text: str, keys: Collection[str], prefer: Callable[[JsonObject], bool]) -> _Found:
@@ -142,7 +156,7 @@ def _search(text: str, keys: Collection[str], prefer: Callable[[JsonObject], boo
     preferred = unfinished = False
     position = 0
     answer_from: int | None = 0
-    budget, broken = _READINGS * len(text), 0
+    budget, broken, commas = _READINGS * len(text), 0, False
     while landmark := _LANDMARK.search(text, position):
         if landmark[0] != "{":
             position = landmark.end()
@@ -162,18 +176,23 @@ def _search(text: str, keys: Collection[str], prefer: Callable[[JsonObject], boo
             continue
         if budget < 0 or broken > _MOST_BROKEN:
             raise UnreadableAnswerError("failed to parse the answer: it is broken in too many places")
-        attempt = read_object(text, landmark.start())
-        budget -= attempt.stop - landmark.start()
-        if attempt.value is None:
+        start = landmark.start()
+        value, stop, cut = _object_at(text, start)
+        budget -= stop - start
+        if value is None and text[stop : stop + 1] in ("}", "]") and not commas:
+            # A comma too many: models are careless. What they wrote keeps its places.
+            commas = True
+            text = text[:start] + _COMMA.sub(lambda found: found[1] or " ", text[start:])
+            value, stop, cut = _object_at(text, start)
+        if value is None:
             # Only a cut object that might have been the answer makes an earlier one doubtful.
-            unfinished = unfinished or (
-                attempt.unfinished and (best is None or not attempt.keys.isdisjoint(keys))
-            )
+            if cut and (best is None or any(text.find(f'"{key}"', start) >= 0 for key in keys)):
+                unfinished = True
             broken += 1
             position = landmark.end()
             continue
-        position = attempt.stop
-        shaped = _within(attempt.value, keys)
+        position = stop
+        shaped = _within(value, keys)
         if shaped is not None and (prefer(shaped) or not preferred):
             best, preferred, unfinished = shaped, prefer(shaped), False
     return _Found(best, unfinished, answer_from)
@@ -193,121 +212,39 @@ def _within(root: JsonObject, keys: Collection[str]) -> JsonObject | None:
     return None
 
 
-Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
-JsonObject = dict[str, Json]
-
-DEEPEST: Final = 32
-# Python refuses to read longer integers; as a float any length is read.
-_LONGEST_INTEGER: Final = 18
-_STRING: Final = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
-_NUMBER: Final = r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?"
-_TOKEN: Final = re.compile(
-    rf"[ \t\r\n]*+(?:([{{}}\[\],:])|({_STRING})|({_NUMBER})|(true|false|null))", re.DOTALL
-)
-# For single strings only, where it does not recurse.
-_DECODER: Final = JSONDecoder(strict=False)
-_WHOLE_STRING: Final = re.compile(_STRING, re.DOTALL)
-# The text ends within a token.
-_CUT: Final = re.compile(r'[ \t\r\n]*+(?:"[^"\\]*+(?:\\.[^"\\]*+)*+\\?|[-+.a-zA-Z0-9]*+)\Z', re.DOTALL)
-_NEEDS_READING: Final = re.compile(r"[\\\ud800-\udfff]")
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
-_LITERALS: Final[dict[str, Json]] = {"true": True, "false": False, "null": None}
-# What may come next: a key or the end, a colon, a value, an item or the end, a comma or the end.
-_MEMBER, _COLON, _VALUE, _ITEM, _AFTER = range(5)
-
-
-@dataclass(slots=True)
-class Attempt:
-    """One try at an object.
-
-    value: the object, None when it is broken or unfinished. stop: where reading stopped, an index of the text.
-    unfinished: the text ended within it. keys: those of the object itself, also when it is unfinished.
+def _object_at(text: str, start: int) -> tuple[JsonObject | None, int, bool]:
+    """The object that begins with the brace at an index; None where it is broken, with the index where reading stopped,
+    and whether the text ended within it. Trailing commas must be blanked before.
     """
-
-    value: JsonObject | None
-    stop: int
-    unfinished: bool = False
-    keys: frozenset[str] = field(default_factory=frozenset)
-
-
-def read_string(text: str) -> str | None:
-    """The value of a JSON string that is the whole of a text; None when it is none."""
-    return _string(text) if _WHOLE_STRING.fullmatch(text) else None
-
-
-def read_object(text: str, start: int) -> Attempt:
-    """The object that begins with the brace at an index of the text.
-
-    Lenient where models are careless: trailing commas and raw line breaks in strings pass. NaN and Infinity do not,
-    nor does what is nested deeper than DEEPEST. Lone surrogates become U+FFFD.
-    """
-    root: JsonObject = {}
-    stack: list[JsonObject | list[Json]] = [root]
-    names: list[str] = [""]
-    root_keys: set[str] = set()
-    position, state = start + 1, _MEMBER
-    while True:
-        token = _TOKEN.match(text, position)
-        if token is None:
-            cut = _CUT.match(text, position) is not None
-            return Attempt(None, len(text) if cut else position, cut, frozenset(root_keys))
-        position, kind, raw = token.end(), token.lastindex, token[token.lastindex or 0]
-        value: Json
-        if kind == 1:
-            if state == _COLON and raw == ":":
-                state = _VALUE
-                continue
-            if state == _AFTER and raw == ",":
-                state = _MEMBER if isinstance(stack[-1], dict) else _ITEM
-                continue
-            if raw == ("}" if isinstance(stack[-1], dict) else "]") and state in (_MEMBER, _ITEM, _AFTER):
-                stack.pop()
-                names.pop()
-                if not stack:
-                    return Attempt(root, position, keys=frozenset(root_keys))
-                state = _AFTER
-                continue
-            if raw not in "{[" or state not in (_VALUE, _ITEM) or len(stack) >= DEEPEST:
-                return Attempt(None, position, keys=frozenset(root_keys))
-            opened: JsonObject | list[Json] = {} if raw == "{" else []
-            _put(stack[-1], names[-1], opened)
-            stack.append(opened)
-            names.append("")
-            state = _MEMBER if raw == "{" else _ITEM
-            continue
-        if kind == 2:
-            said = _string(raw)
-            if said is None:
-                return Attempt(None, position, keys=frozenset(root_keys))
-            if state == _MEMBER:
-                names[-1] = said
-                if len(stack) == 1:
-                    root_keys.add(said)
-                state = _COLON
-                continue
-            value = said
-        elif kind == 3:
-            value = int(raw) if len(raw) <= _LONGEST_INTEGER and raw.lstrip("-").isdigit() else float(raw)
-        else:
-            value = _LITERALS[raw]
-        if state not in (_VALUE, _ITEM):
-            return Attempt(None, position, keys=frozenset(root_keys))
-        _put(stack[-1], names[-1], value)
-        state = _AFTER
-
-
-def _put(container: JsonObject | list[Json], name: str, value: Json) -> None:
-    if isinstance(container, dict):
-        container[name] = value
-    else:
-        container.append(value)
-
-
-def _string(raw: str) -> str | None:
-    if not _NEEDS_READING.search(raw):
-        return raw[1:-1]
     try:
-        value = _DECODER.decode(raw)
-    except JSONDecodeError:
-        return None
-    return _SURROGATE.sub("\ufffd", value) if isinstance(value, str) else None
+        value, stop = _DECODER.raw_decode(text, start)
+        return _tidied(value), stop, False
+    except JSONDecodeError as error:
+        cut = _CUT.match(text, error.pos) is not None
+        return None, len(text) if cut else max(error.pos, start + 1), cut
+    except (ValueError, RecursionError):
+        return None, start + DEEPEST, False
+
+
+def _tidied(value: Any, room: int = DEEPEST) -> Any:
+    """A value without lone surrogates. Raises ValueError for what is nested deeper than DEEPEST."""
+    if isinstance(value, str):
+        return _SURROGATE.sub("\ufffd", value)
+    if isinstance(value, list | dict) and not room:
+        raise ValueError("nested too deep")
+    if isinstance(value, list):
+        return [_tidied(one, room - 1) for one in value]
+    if isinstance(value, dict):
+        return {_tidied(name): _tidied(one, room - 1) for name, one in value.items()}
+    return value
+
+
+def _refuse(name: str) -> Json:
+    """NaN and Infinity are no JSON."""
+    raise ValueError(name)
+
+
+# Raw line breaks in strings pass. Python refuses to read very long integers; as a float any length is read.
+_DECODER: Final = JSONDecoder(
+    strict=False, parse_constant=_refuse, parse_int=lambda raw: int(raw) if len(raw) <= 18 else float(raw)
+)

@@ -1,10 +1,14 @@
-"""Models behind a command: a prompt in, text out, ended with all its children when the time is over."""
+"""Models behind a command: a prompt in, text out, ended with all its children when the time is over.
+
+Claude Code, whose tools are switched off; OpenCode, which is never asked; and the command that a person configures.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -71,10 +75,6 @@ _LOGIN: Final = re.compile(
 )
 
 
-class _TooMuchError(Exception):
-    """A command says more than any answer is long."""
-
-
 class CommandOutput(NamedTuple):
     """What a command said, and how it ended."""
 
@@ -113,10 +113,10 @@ def run(
                 output, error = _heard(process, sent, ends)
             except subprocess.TimeoutExpired:
                 raise late from None
-            except _TooMuchError:
+            except UnreadableAnswerError as endless:
                 # It would say as much again while it is waited for.
                 grace = 0.0
-                raise UnreadableAnswerError(f"{name} sent more than {LARGEST_OUTPUT:,} bytes") from None
+                raise UnreadableAnswerError(f"{name} {endless.what}") from None
             finally:
                 _end(process, grace)
             return CommandOutput(process.returncode, _plain(output), _plain(error))
@@ -157,19 +157,6 @@ def _error_of(told: str, what: str, now: Callable[[], float]) -> ModelHttpError:
     return CommandFailedError(what)
 
 
-def version_of(name: str, command: str, environ: Mapping[str, str]) -> str | Availability:
-    """What `<command> --version` says within three seconds; why it says nothing, where it does not end well."""
-    try:
-        said = run(name, [command, "--version"], None, AVAILABLE_SECONDS, environ=environ)
-    except ModelUnavailableError as error:
-        return Availability(False, "no_command", error.message)
-    except ModelError as error:
-        return Availability(False, "unreachable", error.message)
-    if said.code != 0:
-        return Availability(False, "unreachable", f"`{command} --version` ended with exit code {said.code}")
-    return said.output
-
-
 def _started(
     name: str, arguments: Sequence[str], text: str | None, environ: Mapping[str, str], folder: str
 ) -> subprocess.Popen[bytes]:
@@ -200,25 +187,26 @@ def _end(process: subprocess.Popen[bytes], grace: float) -> None:
     # Its children too, which may have stayed when it went.
     _signal(process, getattr(signal, "SIGKILL", signal.SIGTERM))
     process.kill()
-    try:
+    with contextlib.suppress(subprocess.TimeoutExpired):
         process.communicate(timeout=grace)
-    except subprocess.TimeoutExpired:
-        # Somebody else holds its pipes; they are closed, not waited for.
-        for pipe in (process.stdin, process.stdout, process.stderr):
-            if pipe is not None:
-                pipe.close()
-        process.wait()
+        return
+    # Somebody else holds its pipes; they are closed, not waited for.
+    for pipe in filter(None, (process.stdin, process.stdout, process.stderr)):
+        pipe.close()
+    process.wait()
 
 
 def _heard(process: subprocess.Popen[bytes], sent: bytes | None, ends: float) -> tuple[bytes, bytes]:
-    """Output and errors of a command that ended by itself. Raises TimeoutExpired, _TooMuchError."""
+    """Output and errors of a command that ended by itself. Raises TimeoutExpired, and UnreadableAnswerError where it
+    says more than any answer is long.
+    """
     while True:
         left = max(0.0, ends - time.monotonic())
         try:
             return process.communicate(sent, timeout=min(left, _LOOK_SECONDS))
         except subprocess.TimeoutExpired as yet:
             if len(yet.output or b"") + len(yet.stderr or b"") > LARGEST_OUTPUT:
-                raise _TooMuchError from None
+                raise UnreadableAnswerError(f"sent more than {LARGEST_OUTPUT:,} bytes") from None
             if left <= _LOOK_SECONDS:
                 raise
             sent = None
@@ -284,7 +272,7 @@ _CLOUDS: Final = {
     "CLAUDE_CODE_USE_FOUNDRY": "AZURE_",
 }
 # So that hooks of a memory do not answer to a session that only extracts.
-_NO_HOOKS: Final = ("NUGGETS_NO_HOOKS", "SIGNET_NO_HOOKS")
+_QUIET: Final = {"NO_COLOR": "1", "NUGGETS_NO_HOOKS": "1", "SIGNET_NO_HOOKS": "1"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,40 +285,47 @@ class ClaudeCode:
     grace: float = GRACE_SECONDS
     name: str = "claude-code"
 
-    def generate(self, prompt: str, schema: Schema | None, deadline: float) -> Answer:
-        """The model's answer; the schema is left out, since the command takes none. See `Provider.generate`."""
-        assert_outside_transaction("asking Claude Code")
-        prompt = without_mentions(prompt)
-        arguments, text = (
-            (self.arguments(prompt), None) if is_short(prompt) else (self.arguments(None), prompt)
-        )
-        said = run(self.name, arguments, text, deadline, environ=own_environ(self.environ), grace=self.grace)
-        return Answer(answer_text(self.name, said), self.model)
-
-    def arguments(self, prompt: str | None) -> list[str]:
-        """The command line. prompt: None when it comes on standard input."""
-        return [
-            self.command, "-p", *([] if prompt is None else [prompt]), *(["--model", self.model] if self.model else []),
-            "--no-session-persistence", "--output-format", "text", *UNARMED,
-        ]  # fmt: skip
-
     @property
     def identity(self) -> str:
         """Name and model."""
         return f"{self.name} {self.model}".rstrip()
 
+    def generate(self, prompt: str, schema: Schema | None, deadline: float) -> Answer:
+        """The model's answer; the schema is left out, since the command takes none. See `Provider.generate`."""
+        assert_outside_transaction("asking Claude Code")
+        # The command reads each file that is named behind an "@", tools or not. Texts stand in prompts as JSON strings,
+        # so that the escape says the same.
+        prompt = prompt.replace("@", r"\u0040")
+        # On the command line only what is short, and nothing that would be read as an option there.
+        shown = 0 < len(prompt) <= SHORT and not prompt.startswith("-") and "\0" not in prompt
+        arguments = [
+            self.command, "-p", *([prompt] if shown else []), *(["--model", self.model] if self.model else []),
+            "--no-session-persistence", "--output-format", "text", *UNARMED,
+        ]  # fmt: skip
+        said = run(
+            self.name, arguments, None if shown else prompt, deadline, environ=own_environ(self.environ),
+            grace=self.grace,
+        )  # fmt: skip
+        return Answer(answer_text(self.name, said), self.model)
+
     def available(self) -> Availability:
         """Whether `claude --version` ends well and tells a version that can be kept from its tools."""
         assert_outside_transaction("asking Claude Code")
-        told = version_of(self.name, self.command, own_environ(self.environ))
-        if isinstance(told, Availability):
-            return told
-        found = _VERSION.search(told)
+        asked = [self.command, "--version"]
+        try:
+            said = run(self.name, asked, None, AVAILABLE_SECONDS, environ=own_environ(self.environ))
+        except ModelError as error:
+            missing = isinstance(error, ModelUnavailableError)
+            return Availability(False, "no_command" if missing else "unreachable", error.message)
+        if said.code != 0:
+            told = f"`{' '.join(asked)}` ended with exit code {said.code}"
+            return Availability(False, "unreachable", told)
+        found = _VERSION.search(said.output)
         if found is not None and tuple(map(int, found.groups())) >= OLDEST:
             return AVAILABLE
         oldest = ".".join(map(str, OLDEST))
-        said = f"{self.command} {found[0]}" if found else f"a {self.command} of unknown version"
-        why = f"{said} cannot switch its tools off; update it to {oldest} or newer"
+        version = f"{self.command} {found[0]}" if found else f"a {self.command} of unknown version"
+        why = f"{version} cannot switch its tools off; update it to {oldest} or newer"
         return Availability(False, "no_command", why)
 
 
@@ -346,22 +341,50 @@ def own_environ(environ: Mapping[str, str]) -> dict[str, str]:
         for name, value in environ.items()
         if name.upper() in _KEPT_NAMES or name.startswith((*_KEPT_BEGINNINGS, *clouds))
     }
-    return kept | {"NO_COLOR": "1"} | dict.fromkeys(_NO_HOOKS, "1")
+    return kept | _QUIET
 
 
-def without_mentions(prompt: str) -> str:
-    """A prompt in which no "@" stands: the command reads each file that is named behind one, tools or not.
-
-    Texts stand in prompts as JSON strings, so that the escape says the same.
+@dataclass(frozen=True, slots=True)
+class OwnCommand:
+    """A model behind the command that a person's own settings name: the prompt goes to its standard input, and what it
+    says is the answer. It runs with their environment, in an empty folder.
     """
-    return prompt.replace("@", r"\u0040")
+
+    command: str
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    model: str = ""
+    name: str = "command"
+
+    @property
+    def identity(self) -> str:
+        """Name and command line."""
+        return f"{self.name} {self.command}"
+
+    def generate(self, prompt: str, schema: Schema | None, deadline: float) -> Answer:
+        """The model's answer; the schema is left out. See `Provider.generate`."""
+        assert_outside_transaction("asking a command")
+        arguments = self._arguments()
+        if not arguments:
+            raise ModelUnavailableError(NO_COMMAND, todo=SET_COMMAND)
+        said = run(arguments[0], arguments, prompt, deadline, environ={**self.environ, **_QUIET})
+        return Answer(answer_text(arguments[0], said))
+
+    def available(self) -> Availability:
+        """Whether there is such a command; it is not started."""
+        arguments = self._arguments()
+        if arguments and shutil.which(arguments[0], path=self.environ.get("PATH")):
+            return AVAILABLE
+        why = f"the command {arguments[0]} was not found" if arguments else f"{NO_COMMAND}; {SET_COMMAND}"
+        return Availability(False, "no_command", why)
+
+    def _arguments(self) -> list[str]:
+        with contextlib.suppress(ValueError):
+            return shlex.split(self.command)
+        return []
 
 
-def is_short(prompt: str) -> bool:
-    """Whether a prompt goes on the command line: short, and nothing that would be read as an option there."""
-    return 0 < len(prompt) <= SHORT and not prompt.startswith("-") and "\0" not in prompt
-
-
+NO_COMMAND: Final = "no command is named that can be started"
+SET_COMMAND: Final = "set extraction.command under [pipeline] in your own settings"
 # What was seen of 1.18: MCP servers of a user's folder start whatever the configuration handed over says, a bound on
 # turns is not kept, and an agent without tools that it does not know becomes its usual one with all of them.
 WHY: Final = "OpenCode cannot switch its tools and MCP servers off"
@@ -376,14 +399,14 @@ class OpenCode:
     model: str = ""
     name: str = "opencode"
 
-    def generate(self, prompt: str, schema: Schema | None, deadline: float) -> Answer:
-        """Raises ModelUnavailableError."""
-        raise ModelUnavailableError(WHY, todo=TODO)
-
     @property
     def identity(self) -> str:
         """Name and model."""
         return f"{self.name} {self.model}".rstrip()
+
+    def generate(self, prompt: str, schema: Schema | None, deadline: float) -> Answer:
+        """Raises ModelUnavailableError."""
+        raise ModelUnavailableError(WHY, todo=TODO)
 
     def available(self) -> Availability:
         """Never; it says what to choose instead."""

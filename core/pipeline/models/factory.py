@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from core.pipeline.models.commands import ClaudeCode, OpenCode
+from core.pipeline.models.commands import ClaudeCode, OpenCode, OwnCommand
 from core.pipeline.models.ollama import Ollama
-from core.pipeline.models.provider import (
-    EmbeddingProvider,
-    NamedProvider,
-)
+from core.pipeline.models.provider import EmbeddingProvider, NamedProvider
 from core.settings.pipeline_sections import DEFAULT_MODELS, PipelineConfiguration
 from core.settings.pipeline_sections import Provider as ProviderName
 
@@ -60,4 +57,6 @@ def _made(name: ProviderName, model: str, configuration: PipelineConfiguration) 
         return Ollama(endpoint, model, max_tokens=ANSWER_TOKENS, context="fit", temperature=TEMPERATURE)
     if name == "claude-code":
         return ClaudeCode(model)
+    if name == "command":
+        return OwnCommand(configuration.extraction.command)
     return OpenCode(model) if name == "opencode" else None

@@ -142,7 +142,7 @@ def test_no_key_is_without_a_source() -> None:
     ours |= {"retention.completedJobDays", "retention.deadJobDays"}
     ours |= {"embedding.provider", "embedding.model", "embedding.endpoint", "embedding.dimensions"}
     ours |= {"embedding.timeout", "embedding.queryTimeoutMs", "embedding.weight", "embedding.minSimilarity"}
-    ours |= {"continuity.scoreWithModel", "predictor.source"}
+    ours |= {"continuity.scoreWithModel", "predictor.source", "extraction.command"}
     assert set(BY_REFERENCE) == {row["name"] for row in TABLE} | ours
 
 

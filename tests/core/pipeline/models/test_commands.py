@@ -22,6 +22,7 @@ from core.pipeline.models.commands import (
     ClaudeCode,
     CommandOutput,
     OpenCode,
+    OwnCommand,
     answer_text,
     own_environ,
 )
@@ -36,6 +37,7 @@ from core.pipeline.models.provider import (
     UnreadableAnswerError,
 )
 from core.pipeline.transaction_guard import CallInsideTransactionError, holding_a_transaction
+from core.settings import load_settings
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "providers.json").read_text(encoding="utf-8"))
 SECONDS = 60.0
@@ -463,6 +465,36 @@ def test_opencode_is_never_started_since_it_cannot_be_kept_from_its_tools(
         model.generate(LONG, None, SECONDS)
     assert OpenCode("a/b").identity == "opencode a/b"
     assert not command.put_down.exists()
+
+
+@pytest.mark.slow
+def test_a_persons_own_command_gets_the_prompt_and_its_words_are_the_answer(tmp_path: Path) -> None:
+    command = Command(tmp_path, "mine", "print('well')")
+    model = OwnCommand(f"{command.path} --model 'a b'", command.environ)
+    assert model.available().ok
+    assert model.generate("see @/etc/passwd", None, SECONDS).text == "well"
+    (call,) = command.calls
+    assert (call["argv"], call["stdin"], call["files"]) == (["--model", "a b"], "see @/etc/passwd", [])
+    for nothing in ("", "an 'unclosed quote", str(tmp_path / "absent")):
+        absent = OwnCommand(nothing, command.environ)
+        assert absent.available().reason == "no_command"
+        with pytest.raises(ModelUnavailableError):
+            absent.generate("hi", None, SECONDS)
+
+
+def test_only_a_persons_own_settings_name_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    home, own = tmp_path / "memory", tmp_path / "config" / "nuggets" / "settings.toml"
+    for path in (home / "settings.toml", own):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    said = '[pipeline.extraction]\nprovider = "command"\ncommand = "mine"\n'
+    (home / "settings.toml").write_text(said, encoding="utf-8")
+    model = provider_of(load_settings(home).pipeline)
+    assert (model and model.available().reason) == "no_command"
+    own.write_text('[pipeline.extraction]\ncommand = "theirs -x"\n', encoding="utf-8")
+    model = provider_of(load_settings(home).pipeline)
+    assert isinstance(model, OwnCommand)
+    assert model.command == "theirs -x"
 
 
 @pytest.mark.slow
