@@ -26,8 +26,7 @@ from core.services.log_access import of_the_log
 from core.storage.files.atomic import may_be_read, wrong_kind
 from core.storage.format.documents import Document, GraphDocument, id_of
 from core.storage.journal.codec import fact_item, note_item
-from core.storage.merge.conflict_copies import ConflictCopy, bad_copies, conflict_copies, left_over, read_copy
-from core.storage.merge.join_copies import Joined, join
+from core.storage.merge.copies import ConflictCopy, Joined, conflict_copies, join, left_over, read_copy
 from core.storage.recovery.inspect import inspect_folder
 from core.storage.safety.backups import Backup, backups, read_backup
 from core.storage.safety.quarantine import Record, records
@@ -232,11 +231,12 @@ class Maintenance:
         memory = self._memory
         with memory.guard:
             memory.refresh_read_only() if dry_run else memory.refresh()
-            done = [
-                JoinedCopy(one.path, one.original, problem=one.problem) for one in bad_copies(memory.home)
-            ]
+            done: list[JoinedCopy] = []
             readable: list[tuple[ConflictCopy, Document]] = []
             for copy in conflict_copies(memory.home):
+                if copy.problem:
+                    done.append(JoinedCopy(copy.path, copy.original, problem=copy.problem))
+                    continue
                 try:
                     readable.append((copy, read_copy(copy, memory.settings.inference)))
                 except NuggetsError as error:

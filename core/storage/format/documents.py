@@ -174,6 +174,15 @@ def id_of(item: Note | Fact) -> str:
     return item.id if isinstance(item, Note) else item.key
 
 
+def kind_of(data: bytes) -> str:
+    """What a file's content is: "notes" for a note graph, "facts" for a fact file, "" for neither.
+
+    Raises JsonError when it is no JSON object.
+    """
+    fields = split_object(data.removeprefix(BOM))
+    return next((name for name in ("facts", "notes") if fields.get(name, b"").startswith(b"[")), "")
+
+
 # Reading
 
 

@@ -37,7 +37,7 @@ from core.storage.masking.search import (
     masked_cell,
     update_row,
 )
-from core.storage.merge.conflict_copies import bad_copies, conflict_copies
+from core.storage.merge.copies import conflict_copies
 from core.storage.reconcile.concurrent_writes import concurrent_changes
 from core.storage.safety.backups import BACKUPS
 from core.storage.safety.quarantine import QUARANTINE, RECORD
@@ -162,7 +162,7 @@ def _beside(home: Path, loaded: Loaded, masks: Masks) -> Iterator[tuple[Place, b
         # Bytes and their record go together.
         if str(path).removesuffix(RECORD) in held:
             yield Place(what, path, deleted=True), None
-    copies = {copy.path for copy in (*conflict_copies(home), *bad_copies(home))} | loaded.broken()
+    copies = {copy.path for copy in conflict_copies(home)} | loaded.broken()
     for path in (*sorted(copies), home / SETTINGS_FILE, home / SEARCHES_FILE):
         found = atomic.read_file(path)
         told = masks.data(found[0]) if found is not None else b""

@@ -74,16 +74,6 @@ def take_theirs(_found: ConflictError, _ours: Any, theirs: Any) -> Any:
     return theirs
 
 
-def other_way_round(decide: Decide) -> Decide:
-    """Decides for whoever merges with the change that is brought in as theirs."""
-
-    def decided(found: ConflictError, ours: Any, theirs: Any) -> Any:
-        turned = conflict(found.code, found.where, found.base, found.theirs, found.ours, found.field)
-        return decide(turned, theirs, ours)
-
-    return decided
-
-
 class Collect:
     """Notes down every conflict and lets another decide it, so that all are told at once."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -20,8 +20,8 @@ from core.model.note import Note, normalised_note
 from core.model.snapshot import Snapshot
 from core.settings import InferenceSettings
 from core.storage.files.atomic import read_file, replace_file
+from core.storage.format.codec import legible
 from core.storage.format.documents import (
-    BOM,
     Document,
     GraphDocument,
     NuggetDocument,
@@ -29,11 +29,11 @@ from core.storage.format.documents import (
     changed_graph,
     changed_nugget,
     id_of,
+    kind_of,
     read_graph,
     read_nugget,
 )
-from core.storage.format.json_text import JsonError, load, split_object
-from core.storage.merge.deciding import Collect, conflict, other_way_round, take_ours
+from core.storage.merge.deciding import Collect, conflict
 from core.storage.merge.merge import changes
 from core.storage.merge.rebase import rebase
 from core.storage.merge.three_way import merge_mappings
@@ -82,136 +82,112 @@ def merge_file(base: Path, ours: Path, theirs: Path, rules: InferenceSettings | 
         former = replace(mine, fields={}, raws=(), facts=())
     if not type(former) is type(mine) is type(other):
         raise BrokenFileError(
-            "one is a note graph and another a fact file",
-            where=f"{base}, {ours}, {theirs}",
-            kept=_KEPT,
-            todo="give three versions of one file",
-        )
-    collect = Collect(take_ours)
-    merged = _merged(former, mine, other, collect)
+            "one is a note graph and another a fact file", where=f"{base}, {ours}, {theirs}",
+            kept=_KEPT, todo="give three versions of one file",
+        )  # fmt: skip
+    collect = Collect()
+    raws = _merged(former, mine, other, collect)
     fields = _merged_fields(former, mine, other, collect)
-    if merged.raws != mine.raws or fields != mine.fields:
+    if raws != mine.raws or fields != mine.fields:
         # A link to it stays one, and a private file stays private.
         target = Path(os.path.realpath(ours))
         mode = stat.S_IMODE(target.stat().st_mode)
-        replace_file(target, *replace(merged, fields=fields).to_parts(), mode=mode)
-    old, new = {*mine.raws}, {*merged.raws}
+        replace_file(target, *replace(mine, raws=raws, fields=fields).to_parts(), mode=mode)
     # A changed one counts once, since it takes the place of its former self.
-    count = max(len(old - new), len(new - old))
+    count = max(len({*mine.raws} - {*raws}), len({*raws} - {*mine.raws}))
     notes, facts = (count, 0) if isinstance(mine, GraphDocument) else (0, count)
     names = [name for name in {**mine.fields, **fields} if mine.fields.get(name) != fields.get(name)]
-    conflicts = tuple(collect.conflicts)
+    # The file is ours for who calls, and what stands for who merges.
+    conflicts = tuple(
+        msgspec.structs.replace(one, ours=one.theirs, theirs=one.ours) for one in collect.conflicts
+    )
     made = differences(_snapshot(former, mine), _snapshot(other, mine)) if conflicts else _NOTHING
     return MergeResult(not conflicts, conflicts, notes, facts, tuple(names), made)
-
-
-def kind_of(data: bytes) -> str:
-    """What a file's content is: "notes" for a note graph, "facts" for a fact file, "" for neither.
-
-    Raises ValueError when it is no JSON object.
-    """
-    fields = split_object(data.removeprefix(BOM))
-    return next((name for name in ("facts", "notes") if fields.get(name, b"").startswith(b"[")), "")
 
 
 # Notes and facts
 
 
-def _merged(base: Document, ours: Document, theirs: Document, collect: Collect) -> Document:
-    """Ours with what theirs changed since base. White space alone is no change: the original squeezes texts when it
-    saves, and a file does not tell whether somebody meant it.
+def _merged(base: Document, ours: Document, theirs: Document, collect: Collect) -> tuple[bytes, ...]:
+    """The bytes of ours with what theirs changed since base. White space alone is no change: the original squeezes
+    texts when it saves, and a file does not tell whether somebody meant it.
     """
     former, mine, other = (_snapshot(one, ours) for one in (base, ours, theirs))
-    turned = other_way_round(collect)
 
     def decide(found: ConflictError, brought_in: Any, standing: Any) -> Any:
         if found.code == ErrorCode.FACT_CHANGED_MEANWHILE and isinstance(ours, GraphDocument):
             # The facts are in other files.
             return brought_in
-        return turned(found, brought_in, standing)
+        return collect(found, brought_in, standing)
 
     made = changes(former, mine, other, ChangeSet(id="", at="", author=GIT, reason="", kind="import"))
     made = msgspec.structs.replace(
-        made,
-        notes=tuple(one for one in map(_unsqueezed, made.notes) if one is not None),
-        facts=tuple(one for one in map(_unsqueezed, made.facts) if one is not None),
+        made, notes=tuple(_unsqueezed(made.notes)), facts=tuple(_unsqueezed(made.facts))
     )
     made = rebase(made, mine, decide)
-    merged: Document
-    if isinstance(ours, GraphDocument):
-        merged = changed_graph(ours, made.notes) or ours
-    else:
-        assert isinstance(ours, NuggetDocument)
+    merged: Document = ours
+    if isinstance(ours, NuggetDocument):
         merged = changed_nugget(ours, list(made.facts))
+    elif made.notes:
+        merged = changed_graph(ours, made.notes) or ours
     # What is just as theirs says is spelt so.
     spelt = {
         id_of(item): (_in_order(item), raw)
         for item, raw in zip(theirs.items, theirs.raws, strict=True)
         if item is not None
     }
-    kept = {*ours.raws}
-    raws = list(merged.raws)
+    kept, raws = {*ours.raws}, list(merged.raws)
     for place, (item, raw) in enumerate(zip(merged.items, merged.raws, strict=True)):
         known = spelt.get(id_of(item)) if item is not None and raw not in kept else None
         if known is not None and item is not None and known[0] == _in_order(item):
             raws[place] = known[1]
-    raws += _unreadable_there(base, ours, theirs, collect)
-    # The items are not looked at any more.
-    return replace(merged, raws=tuple(raws))
+    return (*raws, *_unreadable_there(base, ours, theirs, collect))
 
 
 def _in_order(item: Note | Fact) -> Note | Fact:
     return normalised_note(item, lambda _: True) if isinstance(item, Note) else item
 
 
-def _unsqueezed(change: T) -> T | None:
-    before, after = change.before, change.after
-    if before is None or after is None:
-        return msgspec.structs.replace(change, index=None) if before is None else change
-    after = spaced_as(before, after)
-    names = (name for name in after.__struct_fields__ if name != "vector")
-    same = all(getattr(before, name) == getattr(after, name) for name in names)
-    return None if same else msgspec.structs.replace(change, after=after)
+def _unsqueezed(changed: tuple[T, ...]) -> Iterator[T]:
+    for change in changed:
+        before, after = change.before, change.after
+        if before is None:
+            yield msgspec.structs.replace(change, index=None)
+        elif after is None:
+            yield change
+        else:
+            after = spaced_as(before, after)
+            names = (name for name in after.__struct_fields__ if name != "vector")
+            if any(getattr(before, name) != getattr(after, name) for name in names):
+                yield msgspec.structs.replace(change, after=after)
 
 
-def _unreadable_there(base: Document, ours: Document, theirs: Document, collect: Collect) -> list[bytes]:
+def _unreadable_there(base: Document, ours: Document, theirs: Document, collect: Collect) -> Iterator[bytes]:
     """What cannot be read in theirs and is new: added, but for what is sound in ours, which gives way to nothing."""
     known = {*base.raws, *ours.raws}
     sound = {id_of(item): item for item in ours.items if item is not None}
-    added = []
+    of_graph = isinstance(ours, GraphDocument)
     for item, raw in zip(theirs.items, theirs.raws, strict=True):
         if item is not None or raw in known:
             continue
-        name = _name(raw)
+        name = legible(raw, "id" if of_graph else "key")
         if name not in sound:
-            added.append(raw)
+            yield raw
             continue
         where = name if isinstance(ours, GraphDocument) else f"{ours.meta.name}: {name}"
         here = sound[name]
         said = here.content if isinstance(here, Note) else here.value
         told = raw.decode(errors="replace")
-        collect(conflict(ErrorCode.UNREADABLE_SIDE, where, "", said, told), None, None)
-    return added
-
-
-def _name(raw: bytes) -> str:
-    """The id or key of what cannot be read, as far as it is legible."""
-    try:
-        shaped = load(raw)
-    except JsonError:
-        return ""
-    name = (shaped.get("id") or shaped.get("key")) if isinstance(shaped, dict) else None
-    return name if isinstance(name, str) else ""
+        collect(conflict(ErrorCode.UNREADABLE_SIDE, where, "", told, said), None, None)
 
 
 def _snapshot(document: Document, ours: Document) -> Snapshot:
     """What a version says; facts as those of the nugget that ours is of."""
     path = document.path
-    if isinstance(document, GraphDocument) or isinstance(ours, GraphDocument):
-        assert isinstance(document, GraphDocument)
+    if isinstance(document, GraphDocument):
         return assembled(path, document, {}).snapshot
-    document = replace(document, meta=ours.meta)
-    return assembled(path, GraphDocument(path), {path: document}).snapshot
+    assert isinstance(ours, NuggetDocument)
+    return assembled(path, GraphDocument(path), {path: replace(document, meta=ours.meta)}).snapshot
 
 
 # What stands beside them
@@ -228,17 +204,19 @@ def _merged_fields(base: Document, ours: Document, theirs: Document, collect: Co
     newest = max((mine, other), key=_version).get("version")
     if newest is not None:
         mine, other = mine | {"version": newest}, other | {"version": newest}
-    where = "the note graph"
-    if isinstance(ours, NuggetDocument):
-        where = ours.meta.name
-        if (
-            mine.get("name") == former.get("name")
-            and "name" in mine
-            and other.get("name", mine["name"]) != mine["name"]
-        ):
-            told = (mine["name"].decode(errors="replace"), other["name"].decode(errors="replace"))
-            found = conflict(ErrorCode.CHANGED_IN_TWO_WAYS, where, told[0], *told, "name")
-            other = other | {"name": collect(found, mine["name"], other["name"])}
+    where = ours.meta.name if isinstance(ours, NuggetDocument) else "the note graph"
+    name = mine.get("name")
+    if (
+        isinstance(ours, NuggetDocument)
+        and name is not None
+        and name == former.get("name") != other.get("name", name)
+    ):
+        said = (side.decode(errors="replace") for side in (name, other["name"], name))
+        other |= {
+            "name": collect(
+                conflict(ErrorCode.CHANGED_IN_TWO_WAYS, where, *said, "name"), other["name"], name
+            )
+        }
     merged = merge_mappings(where, former, mine, other, collect)
     kept = {
         name: merged.get(name, value)
@@ -262,7 +240,6 @@ def _read(path: Path, rules: InferenceSettings) -> Document:
     found = read_file(path)
     if found is None:
         raise NotFoundError("no such file", field="file", where=str(path), kept=_KEPT)
-    todo = "fix the file, or replace it with a good copy"
     document: Document | None = None
     try:
         kind = kind_of(found[0])
@@ -274,6 +251,7 @@ def _read(path: Path, rules: InferenceSettings) -> Document:
     except ValueError as error:
         what = f"the file cannot be read ({error})"
     if what or document is None:
+        todo = "fix the file, or replace it with a good copy"
         raise BrokenFileError(what, where=str(path), kept=_KEPT, todo=todo)
     if document.read_only:
         raise ReadOnlyError(

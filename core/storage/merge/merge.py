@@ -21,10 +21,8 @@ from core.model.names import check_nugget_name
 from core.model.note import SCOPES, Link, Note, normalised_note, replace
 from core.model.snapshot import Snapshot
 from core.storage.merge.deciding import Decide, conflict_of
-from core.storage.merge.rebase import one_note_a_fact, rebase
+from core.storage.merge.rebase import FactName, facts_of_note, one_note_a_fact, rebase
 from core.text.normalise import squeeze
-
-_FactName = tuple[str, str]
 
 
 def merge(base: Snapshot, ours: Snapshot, theirs: Snapshot, decide: Decide, entry: ChangeSet) -> ChangeSet:
@@ -90,12 +88,7 @@ def in_step(made: ChangeSet, ours: Snapshot) -> ChangeSet:
         & ours.by_name.keys()
         for place, fact in enumerate(ours.by_name[name].facts)
     }
-    noted = {
-        (note.nugget_name, note.key)
-        for change in made.notes
-        for note in (change.before, change.after)
-        if note is not None and note.is_fact
-    }
+    noted = {name for change in made.notes for name in facts_of_note(change)}
     stored = {(one.nugget, fact.key) for one in facts for fact in (one.before, one.after) if fact is not None}
     for one in made.facts:
         note = ours.fact_notes.get((one.nugget, one.key))
@@ -124,7 +117,7 @@ def _as_its_note(note: Note, fact: Fact | None) -> Note | None:
     )
 
 
-def _as_fact(note: Note | None, placed: Mapping[_FactName, tuple[int, Fact]]) -> Fact | None:
+def _as_fact(note: Note | None, placed: Mapping[FactName, tuple[int, Fact]]) -> Fact | None:
     """The fact for which a visible note stands, with all else that is known of it."""
     if note is None or not note.is_fact or note.hidden:
         return None
@@ -219,20 +212,19 @@ def told_once(
 
 def concerning(made: ChangeSet, found: Conflict) -> ChangeSet:
     """The part of a change set that one conflict is about: a note with its fact, or a fact with its note."""
-    ids = {change.id for change in made.notes if change.id == found.where}
     keys = {(one.nugget, one.key) for one in made.facts if f"{one.nugget}: {one.key}" == found.where}
+    notes = []
     for change in made.notes:
-        sides = (change.before, change.after)
-        own = {(note.nugget_name, note.key) for note in sides if note is not None and note.is_fact}
-        if change.id in ids or own & keys or found.where in {f"{a}: {b}" for a, b in own}:
-            ids.add(change.id)
+        own = facts_of_note(change)
+        if (
+            change.id == found.where
+            or own & keys
+            or found.where in {f"{nugget}: {key}" for nugget, key in own}
+        ):
+            notes.append(change)
             keys |= own
-    return msgspec.structs.replace(
-        made,
-        notes=tuple(change for change in made.notes if change.id in ids),
-        facts=tuple(one for one in made.facts if (one.nugget, one.key) in keys),
-        nuggets=(),
-    )
+    facts = tuple(one for one in made.facts if (one.nugget, one.key) in keys)
+    return msgspec.structs.replace(made, notes=tuple(notes), facts=facts, nuggets=())
 
 
 def without_odd_nuggets(made: ChangeSet, ours: Snapshot) -> tuple[ChangeSet, tuple[str, ...]]:

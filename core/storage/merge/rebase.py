@@ -5,7 +5,7 @@ Facts are merged first. A note goes where its fact goes: what gives way takes th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cache
 from typing import Any, Final, NamedTuple
 
@@ -19,37 +19,12 @@ from core.model.draft_facts import DraftFacts, HiddenIndexes
 from core.model.fact import Fact, NuggetMeta
 from core.model.note import HiddenFact, Note, normalised_note, replace, sound_links
 from core.model.snapshot import Snapshot
-from core.storage.merge.deciding import OF_ITS_FACT, Decide, conflict, other_way_round, refuse, same_fact
+from core.storage.merge.deciding import OF_ITS_FACT, Decide, conflict, refuse, same_fact
 from core.storage.merge.three_way import merge_facts, merge_notes, same_meaning
 
 _UNDOING: Final = frozenset({"undo", "redo", "restore"})
-_Name = tuple[str, str]
-
-
-class _Deciding:
-    """One rebase's decisions: each conflict is asked about once, and what gave way as a whole is remembered.
-
-    lost: notes, as ("note", id), and facts, as ("fact", nugget, key), whose change is to be dropped.
-    """
-
-    def __init__(self, decide: Decide) -> None:
-        self.lost: set[tuple[str, ...]] = set()
-        self._decide = decide
-        self._known: dict[tuple[ErrorCode, str, str], Any] = {}
-
-    def value(self, found: ConflictError, ours: Any, theirs: Any) -> Any:
-        """The value that is to stand. Raises ConflictError."""
-        place = (found.code, found.where, found.field)
-        if place not in self._known:
-            self._known[place] = self._decide(found, ours, theirs)
-        return self._known[place]
-
-    def ours_stand(self, found: ConflictError, ours: Any, theirs: Any, *item: str) -> bool:
-        """Whether the change of a whole thing is made; `item` is lost otherwise. Raises ConflictError."""
-        stand = self.value(found, ours, theirs) is not theirs
-        if not stand:
-            self.lost.add(item)
-        return stand
+# A fact by nugget and key.
+FactName = tuple[str, str]
 
 
 def rebase(change_set: ChangeSet, snapshot: Snapshot, decide: Decide = refuse) -> ChangeSet:
@@ -63,20 +38,26 @@ def rebase(change_set: ChangeSet, snapshot: Snapshot, decide: Decide = refuse) -
     if change_set.kind == "import" and not (snapshot.notes or snapshot.nuggets or snapshot.set_aside):
         # Nothing is there that it could meet: a whole memory is laid down just as it was.
         return change_set
-    deciding = _Deciding(decide)
-    change_set = one_note_a_fact(change_set, snapshot)
+    change_set, known = one_note_a_fact(change_set, snapshot), dict[tuple[str, ...], Any]()
+
+    def decide_once(found: ConflictError, ours: Any, theirs: Any) -> Any:
+        asked = (found.code, found.where, found.field)
+        if asked not in known:
+            known[asked] = decide(found, ours, theirs)
+        return known[asked]
+
     while True:
-        rebased = _Rebase(change_set, snapshot, deciding).made()
-        if not deciding.lost:
+        once = _Rebase(change_set, snapshot, decide_once)
+        rebased = once.made()
+        if not once.lost:
             return rebased
-        change_set = _without(change_set, deciding.lost)
-        deciding.lost.clear()
+        change_set = _without(change_set, once.lost)
 
 
 def one_note_a_fact(made: ChangeSet, ours: Snapshot) -> ChangeSet:
     """Both may have made a note of one fact: what is brought in goes into the one that stands, with its links."""
     touched = {change.id for change in made.notes}
-    stored = {(one.nugget, one.after.key if one.after is not None else one.key) for one in made.facts}
+    stored = {(one.nugget, (one.after or one).key) for one in made.facts}
     stands_for: dict[str, str] = {}
     for change in made.notes:
         note = change.after
@@ -106,23 +87,23 @@ def one_note_a_fact(made: ChangeSet, ours: Snapshot) -> ChangeSet:
 
 def _without(change_set: ChangeSet, lost: Collection[tuple[str, ...]]) -> ChangeSet:
     """The change set without what gave way: notes, and facts with the notes that mirror them."""
+    facts = [one for one in change_set.facts if ("fact", one.nugget, one.key) not in lost]
     gone = {
         (one.nugget, key)
         for one in change_set.facts
         if ("fact", one.nugget, one.key) in lost
-        for key in (one.key, one.after.key if one.after is not None else one.key)
+        for key in (one.key, (one.after or one).key)
     }
     notes = (
         change
         for change in change_set.notes
-        if ("note", change.id) not in lost and gone.isdisjoint(_facts_of(change))
+        if ("note", change.id) not in lost and gone.isdisjoint(facts_of_note(change))
     )
-    facts = (one for one in change_set.facts if ("fact", one.nugget, one.key) not in lost)
     return msgspec.structs.replace(change_set, notes=tuple(notes), facts=tuple(facts))
 
 
-def _facts_of(change: NoteChange) -> set[_Name]:
-    """The facts that a note stands for, by nugget and key, before and after a change."""
+def facts_of_note(change: NoteChange) -> set[FactName]:
+    """The facts that a note stands for, before and after a change."""
     sides = (change.before, change.after)
     return {(note.nugget_name, note.key) for note in sides if note is not None and note.is_fact}
 
@@ -133,37 +114,57 @@ class _Found(NamedTuple):
     place: int
     fact: Fact
 
+    def becomes(self, change: FactChange, after: Fact | None) -> FactChange:
+        return FactChange(
+            nugget=change.nugget, key=self.fact.key, before=self.fact, after=after, index=self.place
+        )
+
 
 class _Rebase:
-    """One go at a rebase; whoever loses anything has to go again without it."""
+    """One go at a rebase. lost: notes, as ("note", id), and facts, as ("fact", nugget, key), that gave way as a whole:
+    whoever loses anything has to go again without it.
+    """
 
-    def __init__(self, made: ChangeSet, ours: Snapshot, deciding: _Deciding) -> None:
-        self._made = made
-        self._ours = ours
-        self._deciding = deciding
-        self._quiet = made.kind == "hit"
+    def __init__(self, made: ChangeSet, ours: Snapshot, decide: Decide) -> None:
+        self.lost: set[tuple[str, ...]] = set()
+        self._made, self._ours, self._decide = made, ours, decide
         self._undoing = made.kind in _UNDOING
         # What both made apart is merged without a base.
         self._arrives = made.kind == "import"
         self._touched = {change.id for change in made.notes}
         # Facts that waited in their notes, and that both brought back.
-        self._waited: dict[_Name, HiddenFact] = {}
+        self._waited: dict[FactName, HiddenFact] = {}
         for change in made.notes:
             waits = change.before.hidden_fact if change.before is not None else None
             if waits is not None and change.id in ours.by_id and not ours.by_id[change.id].hidden:
                 self._waited[change.note.nugget_name, waits.key] = waits
         self._held = cache(lambda name: DraftFacts(ours.by_name[name].facts if name in ours.by_name else ()))
 
+    def _stands(self, found: ConflictError, ours: Any, theirs: Any, *item: str) -> bool:
+        """Whether the change of a whole thing is made; `item` is lost otherwise. Raises ConflictError."""
+        if self._decide(found, ours, theirs) is not theirs:
+            return True
+        self.lost.add(item)
+        return False
+
+    def _only_counted(self, before: Note | Fact, after: Note | Fact) -> bool:
+        """Whether a change does nothing but what recalls do, so that what is gone stays gone."""
+        if isinstance(before, Fact) and isinstance(after, Fact):
+            same = before.key == after.key and alike(before.value, after.value)
+        else:
+            same = same_meaning(before, after)
+        return self._made.kind == "hit" or (self._arrives and same)
+
     def made(self) -> ChangeSet:
-        """The change set as far as it goes; see `_Deciding.lost`. Raises ConflictError."""
+        """The change set as far as it goes; see `lost`. Raises ConflictError."""
         made, ours = self._made, self._ours
         facts = self._facts()
         replaced = [*self._orphans(facts), *self._replaced_twins(facts)]
-        if self._deciding.lost:
+        if self.lost:
             # Nobody is asked about a note whose fact gives way.
             return made
         created = {change.id for change in made.notes if change.after is not None}
-        removed = {change.id for change in made.notes if change.after is None} | {*replaced}
+        removed = self._touched - created | {*replaced}
 
         def exists(id: str) -> bool:
             return id not in removed and (id in created or id in ours.by_id or id in ours.set_aside)
@@ -174,10 +175,9 @@ class _Rebase:
             NoteChange(id=id, before=ours.by_id[id], after=None, index=ours.places[id]) for id in replaced
         ]
         # Notes that another program linked meanwhile to one that goes now: their links go with it.
-        known = {change.id for change in notes}
         leaving = (change.id for change in notes if change.after is None)
-        holders = {holder for id in leaving for holder, _ in ours.links_in.get(id, ())} - known
-        for note in (ours.by_id[holder] for holder in sorted(holders)):
+        holders = {holder for id in leaving for holder, _ in ours.links_in.get(id, ())}
+        for note in (ours.by_id[id] for id in sorted(holders - {change.id for change in notes})):
             notes.append(NoteChange(id=note.id, before=note, after=normalised_note(note, exists)))
         facts += self._facts_of_strangers(notes)
         nuggets = [change for one in made.nuggets if (change := self._nugget(one, facts)) is not None]
@@ -192,11 +192,8 @@ class _Rebase:
         held = self._ours.by_name.get(change.name)
         of_it = [fact for fact in facts if fact.nugget == change.name]
         if change.after is None:
-            return (
-                change
-                if held is not None and sum(f.after is None for f in of_it) == len(held.facts)
-                else None
-            )
+            empties = held is not None and sum(fact.after is None for fact in of_it) == len(held.facts)
+            return change if empties else None
         if held is not None or (change.before is not None and not of_it):
             return None
         return msgspec.structs.replace(change, before=None)
@@ -222,14 +219,14 @@ class _Rebase:
         for change in sorted(changes, key=lambda change: change.before is None):
             of_key = found.get(change.nugget, {})
             current, name = of_key.get(change.key), (change.nugget, change.key)
-            target = change.after.key if change.after is not None else change.key
+            target = (change.after or change).key
             bearer = of_key.get(target) if target != change.key else None
-            if change.before is not None and change.after is not None and bearer is not None:
-                # It bears its new key already, its old one being free or taken by a newcomer of the same set.
-                free = current is None or (name in arriving and alike(current.fact.value, arriving[name]))
-                if free and alike(bearer.fact.value, change.after.value):
-                    continue
             if change.before is not None:
+                if change.after is not None and bearer is not None:
+                    # It bears its new key already, its old one being free or taken by a newcomer of the same set.
+                    free = current is None or (name in arriving and alike(current.fact.value, arriving[name]))
+                    if free and alike(bearer.fact.value, change.after.value):
+                        continue
                 # What gave its key up stands in nobody's way.
                 of_key.pop(change.key, None)
             rebased += self._fact(change, current, None if (change.nugget, target) in freed else bearer)
@@ -239,46 +236,41 @@ class _Rebase:
         """current: the fact as it is now. other: another fact with the key after the change."""
         where, item = f"{change.nugget}: {change.key}", ("fact", change.nugget, change.key)
         before, after = change.before, change.after
-        decide, turned = self._deciding.ours_stand, other_way_round(self._deciding.value)
         if before is None:
             if after is None or current is None:
                 return [change] if after is not None else []
             waited = self._waited.get((change.nugget, change.key))
             if waited is not None or self._arrives or alike(current.fact.value, after.value):
                 base = as_visible_fact(waited) if waited is not None else None
-                after = merge_facts(where, base, current.fact, after, turned)
+                after = merge_facts(where, base, current.fact, after, self._decide)
             else:
                 stored = conflict(ErrorCode.STORED_MEANWHILE, where, "", after.value, current.fact.value)
-                if not decide(stored, after, current.fact, *item):
+                if not self._stands(stored, after, current.fact, *item):
                     return []
-            return [_moved(change, current, after)] if after != current.fact else []
+            return [current.becomes(change, after)] if after != current.fact else []
         if after is None:
             if current is None:
                 return []
             changed = conflict(ErrorCode.FACT_CHANGED_MEANWHILE, where, before.value, "", current.fact.value)
-            same = alike(current.fact.value, before.value) or decide(changed, None, current.fact, *item)
-            return [_moved(change, current, None)] if same else []
+            same = alike(current.fact.value, before.value) or self._stands(changed, None, current.fact, *item)
+            return [current.becomes(change, None)] if same else []
         if current is None:
             forgotten = conflict(ErrorCode.DELETED_MEANWHILE, where, before.value, after.value, "")
-            # What was only counted stays gone.
-            same = before.key == after.key and alike(before.value, after.value)
-            counted = self._quiet or (self._arrives and same)
-            if counted or not decide(forgotten, after, None, *item):
+            if self._only_counted(before, after) or not self._stands(forgotten, after, None, *item):
                 return []
             if other is not None:
-                return [_moved(change, other, after)]
+                return [other.becomes(change, after)]
             return [FactChange(nugget=change.nugget, key=after.key, before=None, after=after, index=None)]
-        replaced: list[FactChange] = []
         if other is not None:
             taken = conflict(ErrorCode.STORED_MEANWHILE, where, before.key, after.key, after.key)
-            if not decide(taken, after, current.fact, *item):
+            if not self._stands(taken, after, current.fact, *item):
                 return []
-            replaced = [_moved(change, other, None)]
-        merged = merge_facts(where, before, current.fact, after, turned)
+        replaced = [other.becomes(change, None)] if other is not None else []
+        merged = merge_facts(where, before, current.fact, after, self._decide)
         if after.last_hit_session != before.last_hit_session and after.hits >= before.hits:
             # A fact bears no time of its recalls; the one that is brought in is the latest.
             merged = msgspec.structs.replace(merged, last_hit_session=after.last_hit_session)
-        return replaced if merged == current.fact else [*replaced, _moved(change, current, merged)]
+        return replaced if merged == current.fact else [*replaced, current.becomes(change, merged)]
 
     # Notes and their facts
 
@@ -292,21 +284,16 @@ class _Rebase:
 
         Gives the ids of such notes that are to go with their facts.
         """
-        noted = {
-            name
-            for change in self._made.notes
-            if change.before is not None and not change.before.hidden
-            for name in _facts_of(change)
-        }
+        changed = (one for one in self._made.notes if one.before is not None and not one.before.hidden)
+        noted = {name for change in changed for name in facts_of_note(change)}
         for fact in facts:
             # A repair stored this fact without touching its note, so undo removes it alone.
             alone = self._undoing and (fact.nugget, fact.key) not in noted
             twin = self._standing(fact.nugget, fact.key) if fact.after is None and not alone else None
-            if twin is None:
-                continue
-            anew = conflict(ErrorCode.STORED_MEANWHILE, twin.id, fact.key, "", twin.content)
-            if self._deciding.ours_stand(anew, None, twin, "fact", fact.nugget, fact.key):
-                yield twin.id
+            if twin is not None:
+                anew = conflict(ErrorCode.STORED_MEANWHILE, twin.id, fact.key, "", twin.content)
+                if self._stands(anew, None, twin, "fact", fact.nugget, fact.key):
+                    yield twin.id
 
     def _replaced_twins(self, facts: list[FactChange]) -> Iterator[str]:
         """Ids of the notes of newcomers, where it was decided that a fact which is brought back replaces them."""
@@ -327,61 +314,51 @@ class _Rebase:
         """
         thought_out = {(one.nugget, one.key): one.before for one in self._made.facts if one.after is None}
         leaving = {(one.nugget, one.key): one for one in facts if one.after is None}
-        indexes = {
-            name: HiddenIndexes(self._ours.hidden_facts.get(name, {})) for name in {n for n, _ in leaving}
-        }
-        found = []
-        for change in notes:
-            waits = change.after.hidden_fact if change.after is not None else None
-            name = (change.note.nugget_name, waits.key) if waits is not None else ("", "")
-            taken, known = leaving.get(name), thought_out.get(name)
-            waited = change.before.hidden_fact if change.before is not None and change.before.hidden else None
+
+        def newest(change: NoteChange) -> NoteChange:
+            before, after = change.before, change.after
+            waits = after.hidden_fact if after is not None else None
             # An older one of its key may wait in it.
-            own = waits is not None and known is not None and alike(known.value, waits.value)
-            if (
-                change.after is not None
-                and waits is not None
-                and taken is not None
-                and own
-                and waited is None
-            ):
-                fact = taken.before
-                if fact is not None and fact != known:
-                    waits = msgspec.structs.replace(
-                        waits, value=fact.value, hits=fact.hits, last_hit_session=fact.last_hit_session,
-                        extra=fact.extra,
-                    )  # fmt: skip
-                if not self._undoing:
-                    index = indexes[taken.nugget].index_of(taken.index or 0)
-                    waits = msgspec.structs.replace(waits, index=index)
-                change = msgspec.structs.replace(change, after=replace(change.after, hidden_fact=waits))
-            found.append(change)
-        return found
+            if waits is None or (before is not None and before.hidden and before.hidden_fact is not None):
+                return change
+            name = (change.note.nugget_name, waits.key)
+            taken, known = leaving.get(name), thought_out.get(name)
+            if taken is None or after is None or known is None or not alike(known.value, waits.value):
+                return change
+            fact = taken.before
+            if fact is not None and fact != known:
+                waits = msgspec.structs.replace(
+                    waits, value=fact.value, hits=fact.hits, last_hit_session=fact.last_hit_session,
+                    extra=fact.extra,
+                )  # fmt: skip
+            if not self._undoing:
+                hidden = HiddenIndexes(self._ours.hidden_facts.get(taken.nugget, {}))
+                waits = msgspec.structs.replace(waits, index=hidden.index_of(taken.index or 0))
+            return msgspec.structs.replace(change, after=replace(after, hidden_fact=waits))
+
+        return list(map(newest, notes)) if leaving else notes
 
     def _facts_of_strangers(self, notes: list[NoteChange]) -> Iterator[FactChange]:
         """A note does not appear for a fact that another program gave another value or took out.
 
         Gives the changes that bring such facts back to what their notes say, where that was decided.
         """
-        keys = {(c.nugget, c.after.key if c.after is not None else c.key) for c in self._made.facts}
+        keys = {(one.nugget, (one.after or one).key) for one in self._made.facts}
         for change in notes:
             note = change.after
-            if (
-                note is None
-                or note.hidden
-                or not note.is_fact
-                or not (change.before is None or change.before.hidden)
-            ):
+            if note is None or note.hidden or not note.is_fact:
                 continue
             name = (note.nugget_name, note.key)
-            place, fact = self._held(note.nugget_name).find(note.key) or (None, None)
-            if name in keys or (fact is not None and (note.nugget_name, fact.key) in keys):
+            if (change.before is not None and not change.before.hidden) or name in keys:
                 continue
+            place, fact = self._held(note.nugget_name).find(note.key) or (None, None)
             value = fact.value if fact is not None else ""
+            if fact is not None and (note.nugget_name, fact.key) in keys:
+                continue
             if alike(value, note.content) or (self._undoing and self._came_alone(note, fact)):
                 continue
             strange = conflict(ErrorCode.FACT_CHANGED_MEANWHILE, note.id, note.key, note.content, value)
-            if self._deciding.ours_stand(strange, note, change.before, "note", note.id):
+            if self._stands(strange, note, change.before, "note", note.id):
                 stored = fact if fact is not None else Fact(key=note.key, value="", hits=note.hits)
                 after = msgspec.structs.replace(stored, value=note.content)
                 yield FactChange(nugget=name[0], key=stored.key, before=fact, after=after, index=place)
@@ -395,55 +372,51 @@ class _Rebase:
 
     # Notes
 
-    def _note(self, change: NoteChange, exists: Any) -> NoteChange | None:
+    def _note(self, change: NoteChange, exists: Callable[[str], bool]) -> NoteChange | None:
         """A note's change on top of the note as it is now; None when it has already happened, or gives way.
 
         exists: whether a note of an id will stand in the file afterwards. Raises ConflictError.
         """
         id, before, after, current = change.id, change.before, change.after, self._ours.by_id.get(change.id)
-        here = current.content if current is not None else ""
-        decide, turned = self._deciding.ours_stand, other_way_round(self._deciding.value)
+        here, item = current.content if current is not None else "", ("note", id)
         if after is None:
             if current is None or before is None:
                 return None
             changed = conflict(ErrorCode.CHANGED_MEANWHILE, id, before.content, "", here)
-            if not same_meaning(current, before) and not decide(changed, None, current, "note", id):
-                return None
-            return NoteChange(id=id, before=current, after=None, index=self._ours.places[id])
-        if current is None:
-            code, base = (
-                (ErrorCode.DELETED_MEANWHILE, before.content) if before else (ErrorCode.UNREADABLE_SIDE, "")
+            goes = same_meaning(current, before) or self._stands(changed, None, current, *item)
+            return (
+                NoteChange(id=id, before=current, after=None, index=self._ours.places[id]) if goes else None
             )
+        if current is None:
+            if before is not None and self._only_counted(before, after):
+                return None
+            code = ErrorCode.DELETED_MEANWHILE if before is not None else ErrorCode.UNREADABLE_SIDE
+            found = conflict(code, id, before.content if before is not None else "", after.content, "")
             in_the_way = before is not None or id in self._ours.set_aside
-            # What was only counted stays gone.
-            counted = before is not None and (self._quiet or (self._arrives and same_meaning(before, after)))
-            if in_the_way and (
-                counted or not decide(conflict(code, id, base, after.content, ""), after, None, "note", id)
-            ):
+            if in_the_way and not self._stands(found, after, None, *item):
                 return None
             index = change.index if before is None else None
             return NoteChange(id=id, before=None, after=self._set_right(after, exists), index=index)
         if before is None and (current.is_fact, current.hidden) != (after.is_fact, after.hidden):
             made = conflict(ErrorCode.MADE_MEANWHILE, id, "", after.content, here)
-            if not decide(made, after, current, "note", id):
-                return None
-            return NoteChange(id=id, before=current, after=self._set_right(after, exists))
+            stands = self._stands(made, after, current, *item)
+            return NoteChange(id=id, before=current, after=self._set_right(after, exists)) if stands else None
         newest = current
         if before is not None and _mirrors_another_fact(before, after, current):
             moved = conflict(ErrorCode.RENAMED_MEANWHILE, id, before.key, after.key, current.key)
-            if not decide(moved, after, current, "note", id):
+            if not self._stands(moved, after, current, *item):
                 return None
             newest = replace(current, **{name: getattr(after, name) for name in OF_ITS_FACT})
         if newest == before:
             merged = self._set_right(after, exists)
         else:
-            merged = merge_notes(before, newest, after, turned)
+            merged = merge_notes(before, newest, after, self._decide)
             if replace(merged, vector=current.vector) == current:
                 return None
             merged = normalised_note(merged, exists)
         return None if merged == current else NoteChange(id=id, before=current, after=merged)
 
-    def _set_right(self, note: Note, exists: Any) -> Note:
+    def _set_right(self, note: Note, exists: Callable[[str], bool]) -> Note:
         """What is taken back becomes what it was, also where the file was not quite right, if its links still hold."""
         if self._undoing and sound_links(note, exists) == note.links:
             return note
@@ -455,9 +428,3 @@ def _mirrors_another_fact(before: Note, after: Note, current: Note) -> bool:
     carried = (after.content, after.key, after.hidden) != (before.content, before.key, before.hidden)
     moved = current.key not in (before.key, after.key) or current.hidden not in (before.hidden, after.hidden)
     return before.is_fact and carried and moved
-
-
-def _moved(change: FactChange, found: _Found, after: Fact | None) -> FactChange:
-    return FactChange(
-        nugget=change.nugget, key=found.fact.key, before=found.fact, after=after, index=found.place
-    )

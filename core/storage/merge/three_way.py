@@ -1,13 +1,11 @@
-"""One note or one fact in three versions: what a base, ours and theirs make together, by one table of rules for fields.
-
-A rebase, a version control system's merge and the joining of conflict copies all ask it. Ours is the version that
-stands, theirs the one that is brought in: the order is that of ours, else no side counts for more.
+"""One note or one fact in three versions: what a base, the version that stands and the one that is brought in make
+together, by one table of rules for fields. No side counts for more; the order is that of what stands.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import msgspec
 
@@ -19,99 +17,88 @@ from core.storage.format.json_text import dump
 from core.storage.merge.deciding import OF_ITS_FACT, Decide, conflict, same_fact
 from core.text.diff3 import merged_lines
 
-T = TypeVar("T", Note, Fact)
 _NOTHING: Final = object()
 # What moves without the note having been changed in meaning.
 _QUIET: Final = frozenset(
     {"hits", "last_hit_session", "last_accessed_at", "last_rewritten_at", "updated_at", "vector"}
     | {"tags", "links", "created_at", "extra", "page"}
 )
+# Told by several fields together.
+_TOGETHER: Final = frozenset({"id", "hits", "last_hit_session", "vector", "hidden_fact", "archived_at"})
 
 
 def same_meaning(one: Note | Fact, other: Note | Fact) -> bool:
     """Whether whoever deletes the one may delete the other: they differ at most by recalls, times, tags and links."""
-    return all(
-        alike(getattr(one, name), getattr(other, name))
-        for name in one.__struct_fields__
-        if name not in _QUIET
-    )
+    names = (name for name in one.__struct_fields__ if name not in _QUIET)
+    return all(alike(getattr(one, name), getattr(other, name)) for name in names)
 
 
-def merge_notes(base: Note | None, ours: Note, theirs: Note, decide: Decide) -> Note:
-    """Both files' versions of a note in one, with the id of ours; `decide` is asked where they do not go together.
+def merge_notes(base: Note | None, stands: Note, brought: Note, decide: Decide) -> Note:
+    """Both versions of a note in one, with the id of the one that stands; `decide` is asked where they do not go
+    together.
 
     Without a base everything counts as changed by both: tags and links are joined, the most recalls and the latest
     times stay, the surer side gives the metadata, and texts that differ are a conflict. The vector is not set
     right. Raises ConflictError when `decide` does.
     """
     if base is None:
-        surer = max(
-            ours, theirs, key=lambda note: (note.confidence, note.updated_at, note.source, note.scope)
-        )
+        surer = max(stands, brought, key=lambda one: (one.confidence, one.updated_at, one.source, one.scope))
         given = {name: getattr(surer, name) for name in METADATA_FIELDS}
-        ours, theirs = replace(ours, **given), replace(theirs, **given)
-    ours, theirs = _one_state_of_the_fact(base, ours, theirs, decide)
+        stands, brought = replace(stands, **given), replace(brought, **given)
+    stands, brought = _one_state_of_the_fact(base, stands, brought, decide)
     changes: dict[str, Any] = {}
-    for name in FILE_NAMES:
-        if name not in ("id", "hits", "last_hit_session", "vector", "hidden_fact", "archived_at"):
-            former, mine, other = (getattr(side, name, _NOTHING) for side in (base, ours, theirs))
-            together = _lines_of_page(base, ours, theirs) if name == "content" else None
-            changes[name] = (
-                _field(ours.id, name, former, mine, other, decide) if together is None else together
-            )
-    changes |= _state(base, ours, theirs, changes["hidden"], changes["content"])
-    return replace(ours, **changes, **_rest(ours.id, base, ours, theirs, decide))
+    for name in (name for name in FILE_NAMES if name not in _TOGETHER):
+        former, here, there = (getattr(side, name, _NOTHING) for side in (base, stands, brought))
+        lines = None
+        if name == "content" and stands.page is not None and former not in (_NOTHING, here, there):
+            # Two programs may have changed other lines of a page.
+            lines = merged_lines(former, there, here) if here != there else None
+        changes[name] = _field(stands.id, name, former, here, there, decide) if lines is None else lines
+    changes |= _state(base, stands, brought, changes["hidden"], changes["content"])
+    return replace(stands, **changes, **_rest(stands.id, base, stands, brought, decide))
 
 
-def _lines_of_page(base: Note | None, ours: Note, theirs: Note) -> str | None:
-    """The text of a page in which both sides changed other lines; None for any other note."""
-    if base is None or ours.page is None or ours.content == theirs.content:
-        return None
-    if base.content in (ours.content, theirs.content):
-        return None
-    return merged_lines(base.content, theirs.content, ours.content)
-
-
-def merge_facts(where: str, base: Fact | None, ours: Fact, theirs: Fact, decide: Decide) -> Fact:
+def merge_facts(where: str, base: Fact | None, stands: Fact, brought: Fact, decide: Decide) -> Fact:
     """Both versions of a fact in one. where: "nugget: key". Raises ConflictError when `decide` does."""
     values = {
-        name: _field(
-            where, name, getattr(base, name, _NOTHING), getattr(ours, name), getattr(theirs, name), decide
-        )
+        name: _field(where, name, getattr(base, name, _NOTHING), getattr(stands, name), getattr(brought, name), decide)
         for name in ("key", "value")
-    }
-    return msgspec.structs.replace(ours, **values, **_rest(where, base, ours, theirs, decide))
+    }  # fmt: skip
+    return msgspec.structs.replace(stands, **values, **_rest(where, base, stands, brought, decide))
 
 
 def _rest(
-    where: str, base: Note | Fact | None, ours: Note | Fact, theirs: Note | Fact, decide: Decide
+    where: str, base: Note | Fact | None, stands: Note | Fact, brought: Note | Fact, decide: Decide
 ) -> dict[str, Any]:
     """What notes and facts have in common: their recalls, and the fields that this program does not know."""
     former = base.extra if base is not None else {}
     return {
-        "hits": merge_hits(base, ours, theirs),
-        "last_hit_session": _last_session(base, ours, theirs),
-        "extra": merge_mappings(where, former, ours.extra, theirs.extra, decide),
+        "hits": merge_hits(base, stands, brought),
+        "last_hit_session": _last_session(base, stands, brought),
+        "extra": merge_mappings(where, former, stands.extra, brought.extra, decide),
     }
 
 
 def merge_mappings(
-    where: str, base: Mapping[str, Any], ours: Mapping[str, Any], theirs: Mapping[str, Any], decide: Decide
+    where: str,
+    base: Mapping[str, Any],
+    stands: Mapping[str, Any],
+    brought: Mapping[str, Any],
+    decide: Decide,
 ) -> dict[str, Any]:
-    """Fields that this program does not know, each by itself, in the order of ours.
+    """Fields that this program does not know, each by itself, in the order of what stands.
 
     Raises ConflictError when `decide` does.
     """
     merged: dict[str, Any] = {}
-    for name in dict.fromkeys([*ours, *theirs]):
-        former, mine, other = (side.get(name, _NOTHING) for side in (base, ours, theirs))
-        taken = mine
-        if mine == former:
-            taken = other
-        elif other not in (mine, former):
-            was, here, there = map(_as_text, (former, mine, other))
-            found = conflict(ErrorCode.CHANGED_IN_TWO_WAYS, where, was, here, there, name)
-            taken = decide(found, mine, other)
+    for name in dict.fromkeys([*stands, *brought]):
+        former, here, there = (side.get(name, _NOTHING) for side in (base, stands, brought))
+        taken = here
+        if here == former:
+            taken = there
+        elif there not in (here, former):
+            told = (_as_text(value) for value in (former, there, here))
+            taken = decide(conflict(ErrorCode.CHANGED_IN_TWO_WAYS, where, *told, name), there, here)
         if taken is not _NOTHING:
             merged[name] = taken
     return merged
@@ -123,96 +110,100 @@ def _as_text(value: Any) -> str:
     return (value if isinstance(value, bytes) else dump(value)).decode(errors="replace")
 
 
-def _one_state_of_the_fact(base: Note | None, ours: Note, theirs: Note, decide: Decide) -> tuple[Note, Note]:
+def _one_state_of_the_fact(
+    base: Note | None, stands: Note, brought: Note, decide: Decide
+) -> tuple[Note, Note]:
     """When one side hid a fact, or brought it back, and the other gave it another key or value, one of both stands."""
     if base is None or not base.is_fact:
-        return ours, theirs
-    hid = [side.hidden != base.hidden for side in (ours, theirs)]
-    edited = [side.key != base.key or not alike(side.content, base.content) for side in (theirs, ours)]
+        return stands, brought
+    hid = [side.hidden != base.hidden for side in (stands, brought)]
+    edited = [side.key != base.key or not alike(side.content, base.content) for side in (brought, stands)]
     if hid[0] == hid[1] or not any(one and other for one, other in zip(hid, edited, strict=True)):
-        return ours, theirs
-    here, there = (f"{side.content} (hidden)" if side.hidden else side.content for side in (ours, theirs))
-    found = conflict(ErrorCode.CHANGED_IN_TWO_WAYS, ours.id, base.content, here, there, "hidden")
-    taken = ours if decide(found, ours.hidden, theirs.hidden) == ours.hidden else theirs
+        return stands, brought
+    said = [f"{side.content} (hidden)" if side.hidden else side.content for side in (brought, stands)]
+    found = conflict(ErrorCode.CHANGED_IN_TWO_WAYS, stands.id, base.content, *said, "hidden")
+    taken = stands if decide(found, brought.hidden, stands.hidden) == stands.hidden else brought
     state = {name: getattr(taken, name) for name in OF_ITS_FACT}
-    return replace(ours, **state), replace(theirs, **state)
+    return replace(stands, **state), replace(brought, **state)
 
 
-def _field(where: str, name: str, base: Any, ours: Any, theirs: Any, decide: Decide) -> Any:
-    if theirs in (base, ours):
-        return ours
-    if base is not _NOTHING and alike(ours, base):
-        return theirs
-    if alike(ours, theirs):
+def _field(where: str, name: str, base: Any, stands: Any, brought: Any, decide: Decide) -> Any:
+    if brought in (base, stands):
+        return stands
+    if base is not _NOTHING and alike(stands, base):
+        return brought
+    if alike(stands, brought):
         # Programs squeeze white space, none adds any.
-        return max(ours, theirs, key=len)
+        return max(stands, brought, key=len)
     if name in RULES:
-        return RULES[name](base, ours, theirs)
+        return RULES[name](base, stands, brought)
     told = "" if base is _NOTHING or base is None else base
-    return decide(conflict(ErrorCode.CHANGED_IN_TWO_WAYS, where, told, ours, theirs, name), ours, theirs)
+    return decide(
+        conflict(ErrorCode.CHANGED_IN_TWO_WAYS, where, told, brought, stands, name), brought, stands
+    )
 
 
-def _joined(base: Any, ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> tuple[Any, ...]:
+def _joined(base: Any, stands: tuple[Any, ...], brought: tuple[Any, ...]) -> tuple[Any, ...]:
     """Tags or links, which are sets that stand in order: what one side took away goes, what one side added stays."""
 
     def named(items: tuple[Any, ...]) -> dict[Any, Any]:
-        return {(one.to, one.reason) if isinstance(one, Link) else one: one for one in reversed(items)}
+        found: dict[Any, Any] = {}
+        for one in items:
+            found.setdefault((one.to, one.reason) if isinstance(one, Link) else one, one)
+        return found
 
-    known, mine, other = named(() if base is _NOTHING else base), named(ours), named(theirs)
-    kept = {name: item for name, item in reversed(mine.items()) if name not in known or name in other}
-    added = (item for name, item in reversed(other.items()) if name not in known and name not in mine)
-    return (*kept.values(), *added)
+    known, mine, other = named(() if base is _NOTHING else base), named(stands), named(brought)
+    kept = (item for name, item in mine.items() if name not in known or name in other)
+    return (*kept, *(item for name, item in other.items() if name not in known and name not in mine))
 
 
-def _state(base: Note | None, ours: Note, theirs: Note, hidden: bool, content: str) -> dict[str, Any]:
+def _state(base: Note | None, stands: Note, brought: Note, hidden: bool, content: str) -> dict[str, Any]:
     """What goes with being hidden: the waiting fact and the time."""
-    if ours.hidden != theirs.hidden:
-        side = ours if ours.hidden == hidden else theirs
+    if stands.hidden != brought.hidden:
+        side = stands if stands.hidden == hidden else brought
         return {"hidden_fact": side.hidden_fact, "archived_at": side.archived_at}
     former = (base.hidden_fact, base.archived_at) if base is not None else (_NOTHING, _NOTHING)
     return {
-        "hidden_fact": _waiting(former[0], ours.hidden_fact, theirs.hidden_fact, content),
-        "archived_at": _latest(former[1], ours.archived_at, theirs.archived_at),
+        "hidden_fact": _waiting(former[0], stands.hidden_fact, brought.hidden_fact, content),
+        "archived_at": _latest(former[1], stands.archived_at, brought.archived_at),
     }
 
 
 def _waiting(
-    base: Any, ours: HiddenFact | None, theirs: HiddenFact | None, content: str
+    base: Any, stands: HiddenFact | None, brought: HiddenFact | None, content: str
 ) -> HiddenFact | None:
     """The fact that waits in a hidden note; of two that differ the one that says what the note says."""
-    if ours == theirs or theirs == base:
-        return ours
-    if ours == base:
-        return theirs
-    if ours is None or theirs is None:
-        return ours or theirs
-    if same_fact(ours, theirs):
-        return max(ours, theirs, key=lambda fact: (fact.hits, -fact.index))
-    return theirs if alike(theirs.value, content) and not alike(ours.value, content) else ours
+    if brought in (stands, base):
+        return stands
+    if stands == base or stands is None or brought is None:
+        return brought if stands == base else stands or brought
+    if same_fact(stands, brought):
+        return max(stands, brought, key=lambda fact: (fact.hits, -fact.index))
+    return brought if alike(brought.value, content) and not alike(stands.value, content) else stands
 
 
-def _latest(base: Any, ours: str | None, theirs: str | None) -> str | None:
-    if theirs in (ours, base):
-        return ours
-    return theirs if ours == base else max(ours or "", theirs or "") or None
+def _latest(base: Any, stands: str | None, brought: str | None) -> str | None:
+    if brought in (stands, base):
+        return stands
+    return brought if stands == base else max(stands or "", brought or "") or None
 
 
-def _earliest(_base: Any, ours: str, theirs: str) -> str:
-    return min(ours, theirs) if ours and theirs else ours or theirs
+def _earliest(_base: Any, stands: str, brought: str) -> str:
+    return min(stands, brought) if stands and brought else stands or brought
 
 
-def merge_hits(base: Note | Fact | None, ours: Note | Fact, theirs: Note | Fact) -> int:
+def merge_hits(base: Note | Fact | None, stands: Note | Fact, brought: Note | Fact) -> int:
     """Recalls of both sides added up; what both counted for one session, or what has no base, counts once."""
-    one_session = ours.last_hit_session == theirs.last_hit_session
-    moved = base is not None and theirs.last_hit_session != base.last_hit_session
-    if base is None or (one_session and (moved or ours.hits == theirs.hits)):
-        return max(ours.hits, theirs.hits)
-    return max(0, ours.hits + theirs.hits - base.hits)
+    one_session = stands.last_hit_session == brought.last_hit_session
+    moved = base is not None and brought.last_hit_session != base.last_hit_session
+    if base is None or (one_session and (moved or stands.hits == brought.hits)):
+        return max(stands.hits, brought.hits)
+    return max(0, stands.hits + brought.hits - base.hits)
 
 
-def _last_session(base: Note | Fact | None, ours: Note | Fact, theirs: Note | Fact) -> str:
+def _last_session(base: Note | Fact | None, stands: Note | Fact, brought: Note | Fact) -> str:
     """Of two sessions that of the later recall; taking a recall back leaves the session of a later one."""
-    for side, other in ((ours, theirs), (theirs, ours)):
+    for side, other in ((stands, brought), (brought, stands)):
         if base is not None and (
             side.last_hit_session == base.last_hit_session or side.hits < base.hits != other.hits
         ):
@@ -222,19 +213,16 @@ def _last_session(base: Note | Fact | None, ours: Note | Fact, theirs: Note | Fa
         when = item.last_accessed_at if isinstance(item, Note) else ""
         return item.last_hit_session != "", when, item.hits, item.last_hit_session
 
-    return max(ours, theirs, key=recalled).last_hit_session
+    return max(stands, brought, key=recalled).last_hit_session
 
 
-def _page(base: Any, ours: Any, theirs: Any) -> Any:
+def _page(base: Any, stands: Any, brought: Any) -> Any:
     """What a change says is written into the page as it is now; what is taken back brings its own to one as it was."""
-    same = (
-        isinstance(base, Page) and isinstance(ours, Page) and (base.file, base.text) == (ours.file, ours.text)
-    )
-    return theirs if same else ours
+    pages = isinstance(base, Page) and isinstance(stands, Page)
+    return brought if pages and (base.file, base.text) == (stands.file, stands.text) else stands
 
 
-# What is made of two values of a field that both sides changed, where it is no conflict. Recalls, and what goes with
-# being hidden, are told by several fields together: see `_rest` and `_state`.
+# What is made of two values of a field that both sides changed, where it is no conflict.
 RULES: Final[Mapping[str, Callable[[Any, Any, Any], Any]]] = {
     "tags": _joined,
     "links": _joined,

@@ -7,7 +7,6 @@ import re
 import shlex
 import stat
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -16,7 +15,7 @@ from core.folder import DATABASE_FILE, FACT_SUFFIXES, GRAPH_FILE
 from core.model.saved_search import SEARCHES_FILE
 from core.settings import SETTINGS_FILE
 from core.storage.files.atomic import LOCK_NAME, leftovers, write_target, wrong_kind
-from core.storage.merge.conflict_copies import bad_copies, conflict_copies, read_copy
+from core.storage.merge.copies import conflict_copies, read_copy
 from core.storage.safety.backups import BACKUPS
 from core.verify import Finding, sentence
 
@@ -84,28 +83,25 @@ def _open_to_others(paths: tuple[Path, ...]) -> Iterator[Finding]:
 
 def _conflict_copies(home: Path) -> Iterator[Finding]:
     try:
-        copies, bad = conflict_copies(home), bad_copies(home)
+        copies = conflict_copies(home)
     except NuggetsError as error:
-        yield Finding(
-            "unreadable-file", error.where, f"The file {error.what}.",
-            todo=sentence(error.more), remedy=error.remedy,
-        )  # fmt: skip
+        what = f"The file {error.what}."
+        yield Finding("unreadable-file", error.where, what, todo=sentence(error.more), remedy=error.remedy)
         return
     for copy in copies:
+        problem = copy.problem
         try:
-            read_copy(copy)
+            _ = problem or read_copy(copy)
         except NuggetsError as error:
-            bad.append(replace(copy, problem=error.what))
-            continue
-        detail = (
-            f"{copy.path.name} is a copy of {copy.original.name}, left by a sync tool or another build of an "
-        )
-        detail += "agent: its contents are not in the memory."
-        yield Finding("conflict-copy", str(copy.path), detail, remedy=Remedy("resolve-join"))
-    for copy in bad:
-        detail = f"{copy.path.name} looks like a conflict copy of {copy.original.name} and {copy.problem}: "
-        detail += "it is not joined. Fix it or move it away."
-        yield Finding("conflict-copy", str(copy.path), detail)
+            problem = error.what
+        name, original = copy.path.name, copy.original.name
+        detail = f"{name} is a copy of {original}, left by a sync tool or another build of an agent: its contents "
+        detail += "are not in the memory."
+        if problem:
+            detail = f"{name} looks like a conflict copy of {original} and {problem}: it is not joined. "
+            detail += "Fix it or move it away."
+        remedy = None if problem else Remedy("resolve-join")
+        yield Finding("conflict-copy", str(copy.path), detail, remedy=remedy)
 
 
 def _leftovers(home: Path) -> Iterator[Finding]:

@@ -23,8 +23,7 @@ from core.model.draft import Draft
 from core.model.fact import Fact
 from core.model.note import Note
 from core.model.snapshot import Snapshot
-from core.storage.merge.conflict_copies import conflict_copies, read_copy
-from core.storage.merge.join_copies import Joined, join
+from core.storage.merge.copies import Joined, conflict_copies, join, read_copy
 
 FIRST, SECOND = (f"note-memory-{number:08x}" for number in (1, 2))
 FACT = "fact-memory-000000ff"
