@@ -6,7 +6,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any, Final
 
@@ -16,7 +16,8 @@ from core.text.exact import encodable
 
 # The escape of half a character, and of each half of a whole one.
 _ESCAPED_HALF: Final = re.compile(rb"\\u[dD][89a-fA-F]")
-_SPACE: Final = re.compile(r"[ \t\r\n]*")
+# What msgspec takes nowhere, and JavaScript or Python writes all the same; escapes of all kinds, to read them whole.
+_ODD: Final = re.compile(rb"\\(?:u[dD][89a-fA-F][0-9a-fA-F]{2}|.)|NaN|Infinity|[\x00-\x1f]", re.DOTALL)
 # Of an object's bytes so many lie between the values, and around each name.
 _BETWEEN: Final = 32
 _BETWEEN_FIELDS: Final = 12
@@ -66,15 +67,22 @@ def split_object(text: bytes, *, once: str = "") -> dict[str, bytes]:
 
     once: a field that may not stand twice, since the second would hide what the first holds. Raises JsonError.
     """
-    return {name: bytes(raw) for name, raw in _fields_of(text, once).items()}
+    found = dict(zip(*_parts(_FIELDS, text), strict=True))
+    # Bytes that are in none of the values: names, space, or a value that another of its name has hidden.
+    between = len(text) - sum(map(len, found.values()))
+    if once and between > _BETWEEN + sum(len(name) + _BETWEEN_FIELDS for name in found):
+        names: list[str] = []
+        # The object itself comes last.
+        json.JSONDecoder(object_pairs_hook=lambda pairs: names.__setitem__(slice(None), [name for name, _ in pairs]),
+                         strict=False).decode(text.decode(errors="replace"))  # fmt: skip
+        if names.count(once) > 1:
+            raise JsonError(f"the field {once!r} appears twice")
+    return found
 
 
-def split_array(text: bytes | msgspec.Raw) -> list[bytes]:
+def split_array(text: bytes) -> list[bytes]:
     """The items of a JSON array, each as its bytes. Raises JsonError."""
-    try:
-        return list(map(bytes, _ITEMS.decode(text)))
-    except _REFUSED:
-        return [raw for _, raw in _parts(bytes(text), "[]", "not a list")]
+    return _parts(_ITEMS, text)[1]
 
 
 def split_document(text: bytes, name: str) -> tuple[dict[str, bytes], list[bytes]]:
@@ -92,77 +100,43 @@ def split_document(text: bytes, name: str) -> tuple[dict[str, bytes], list[bytes
             fields = split_object(text[:begin] + stand_in + text[end:], once=name)
             if fields.get(name) == stand_in:
                 return fields | {name: b"[]"}, items
-    found = _fields_of(text, name)
-    items = split_array(found[name]) if name in found else []
-    return {one: b"[]" if one == name else bytes(raw) for one, raw in found.items()} | {name: b"[]"}, items
+    fields = split_object(text, once=name)
+    return fields | {name: b"[]"}, split_array(fields.get(name, b"[]"))
 
 
-def _fields_of(text: bytes, once: str) -> Mapping[str, bytes | msgspec.Raw]:
+def _parts(decoder: msgspec.json.Decoder[Any], text: bytes) -> tuple[Iterable[str], list[bytes]]:
+    """The names, if any, and the bytes of the parts of an object or array. Raises JsonError.
+
+    msgspec refuses a whole file for one lone surrogate, NaN, or line break in a text. With other bytes in their places
+    it takes the file, and each part stands where it stood.
+    """
     try:
-        fields = _FIELDS.decode(text)
-    except _REFUSED:
-        return _parted(text, once)
-    # Bytes that are in none of the values: names, space, or a value that another of its name has hidden.
-    between = len(text) - sum(memoryview(raw).nbytes for raw in fields.values())
-    usual = _BETWEEN + sum(len(name) + _BETWEEN_FIELDS for name in fields)
-    return _parted(text, once) if once and between > usual else fields
+        found, plain = decoder.decode(text), text
+    except _REFUSED as error:
+        if not text.strip():
+            raise JsonError("it is empty") from None
+        try:
+            plain = _ODD.sub(_plain, text)
+            found = decoder.decode(plain)
+        except _REFUSED:
+            raise JsonError(_said(error)) from error
+    raws = found.values() if isinstance(found, dict) else found
+    if plain is text:
+        return found, list(map(bytes, raws))
+    import numpy
+
+    def address(data: Any) -> int:
+        return numpy.frombuffer(data, "u1").ctypes.data
+
+    begin = address(plain)
+    return found, [text[(at := address(raw) - begin) : at + memoryview(raw).nbytes] for raw in raws]
 
 
-# msgspec refuses a whole file for one value that it does not take: a lone surrogate, NaN, a line break in a text.
-# Python's own parser takes those and leaves the others readable, in ten times the time.
-
-
-def _parted(text: bytes, once: str) -> dict[str, bytes]:
-    fields: dict[str, bytes] = {}
-    for name, raw in _parts(text, "{}", "not an object"):
-        if name == once and name in fields:
-            raise JsonError(f"the field {name!r} appears twice")
-        fields[name] = raw
-    return fields
-
-
-def _parts(text: bytes, brackets: str, otherwise: str) -> Iterator[tuple[str, bytes]]:
-    """The names, "" in a list, and the bytes of what stands within brackets. Raises JsonError."""
-    said = text.decode("utf-8", "surrogateescape")
-    place, name = _skip(said, 0), ""
-    if not said.startswith(brackets[0], place):
-        raise JsonError("it is empty" if place == len(said) else otherwise)
-    place = _skip(said, place + 1)
-    more = not said.startswith(brackets[1], place)
-    try:
-        while more:
-            if brackets == "{}":
-                name, place = _name_at(said, place)
-            _, end = _LENIENT.raw_decode(said, place)
-            yield name, said[place:end].encode("utf-8", "surrogateescape")
-            place = _skip(said, end)
-            more = said.startswith(",", place)
-            place = _skip(said, place + 1) if more else place
-    except (ValueError, RecursionError) as error:
-        raise JsonError("it is cut off" if getattr(error, "pos", 0) >= len(said) else _said(error)) from error
-    if not said.startswith(brackets[1], place):
-        raise JsonError(_unexpected(said, place))
-    if _skip(said, place + 1) != len(said):
-        raise JsonError(f"more text after the end at character {place + 1}")
-
-
-def _name_at(said: str, place: int) -> tuple[str, int]:
-    """A field's name, and where its value begins. Raises JsonError, ValueError."""
-    if not said.startswith('"', place):
-        raise JsonError(_unexpected(said, place))
-    name, place = _LENIENT.raw_decode(said, place)
-    place = _skip(said, place)
-    if not said.startswith(":", place):
-        raise JsonError(_unexpected(said, place))
-    return encodable(name), _skip(said, place + 1)
-
-
-def _skip(said: str, place: int) -> int:
-    return _SPACE.match(said, place).end()  # type: ignore[union-attr]
-
-
-def _unexpected(said: str, place: int) -> str:
-    return "it is cut off" if place >= len(said) else f"it is not valid JSON at character {place}"
+def _plain(odd: re.Match[bytes]) -> bytes:
+    """As many other bytes that stand for nothing; of an escape, which may be that of a backslash, itself."""
+    if odd[0].startswith(b"\\"):
+        return rb"\u0020" if len(odd[0]) > 2 else odd[0]
+    return b"0.0" if odd[0] == b"NaN" else b" " if len(odd[0]) == 1 else b"1" * len(odd[0])
 
 
 def load(text: bytes) -> Any:
@@ -179,8 +153,9 @@ def _no_number(name: str) -> Any:
 
 
 def _said(error: BaseException) -> str:
-    return "nested too deeply" if isinstance(error, RecursionError) else str(error)
+    if isinstance(error, RecursionError):
+        return "nested too deeply"
+    return str(error).replace("Input data was truncated", "it is cut off").replace("`", "'")
 
 
 _DECODER: Final = json.JSONDecoder(parse_constant=_no_number)
-_LENIENT: Final = json.JSONDecoder(strict=False)

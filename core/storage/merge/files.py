@@ -205,18 +205,12 @@ def _merged_fields(base: Document, ours: Document, theirs: Document, collect: Co
     if newest is not None:
         mine, other = mine | {"version": newest}, other | {"version": newest}
     where = ours.meta.name if isinstance(ours, NuggetDocument) else "the note graph"
-    name = mine.get("name")
-    if (
-        isinstance(ours, NuggetDocument)
-        and name is not None
-        and name == former.get("name") != other.get("name", name)
-    ):
-        said = (side.decode(errors="replace") for side in (name, other["name"], name))
-        other |= {
-            "name": collect(
-                conflict(ErrorCode.CHANGED_IN_TWO_WAYS, where, *said, "name"), other["name"], name
-            )
-        }
+    if isinstance(ours, NuggetDocument) and "name" in mine and mine["name"] == former.get("name"):
+        here, there = mine["name"], other.get("name", mine["name"])
+        if here != there:
+            said, stood = (name.decode(errors="replace") for name in (there, here))
+            found = conflict(ErrorCode.CHANGED_IN_TWO_WAYS, where, stood, said, stood, "name")
+            other |= {"name": collect(found, there, here)}
     merged = merge_mappings(where, former, mine, other, collect)
     kept = {
         name: merged.get(name, value)

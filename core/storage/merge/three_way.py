@@ -48,7 +48,7 @@ def merge_notes(base: Note | None, stands: Note, brought: Note, decide: Decide) 
     stands, brought = _one_state_of_the_fact(base, stands, brought, decide)
     changes: dict[str, Any] = {}
     for name in (name for name in FILE_NAMES if name not in _TOGETHER):
-        former, here, there = (getattr(side, name, _NOTHING) for side in (base, stands, brought))
+        former, here, there = _three(name, base, stands, brought)
         lines = None
         if name == "content" and stands.page is not None and former not in (_NOTHING, here, there):
             # Two programs may have changed other lines of a page.
@@ -56,6 +56,12 @@ def merge_notes(base: Note | None, stands: Note, brought: Note, decide: Decide) 
         changes[name] = _field(stands.id, name, former, here, there, decide) if lines is None else lines
     changes |= _state(base, stands, brought, changes["hidden"], changes["content"])
     return replace(stands, **changes, **_rest(stands.id, base, stands, brought, decide))
+
+
+def _three(name: str, *sides: Note | None) -> tuple[Any, Any, Any]:
+    """A field in each of three versions."""
+    base, stands, brought = (getattr(side, name, _NOTHING) for side in sides)
+    return base, stands, brought
 
 
 def merge_facts(where: str, base: Fact | None, stands: Fact, brought: Fact, decide: Decide) -> Fact:
@@ -97,8 +103,9 @@ def merge_mappings(
         if here == former:
             taken = there
         elif there not in (here, former):
-            told = (_as_text(value) for value in (former, there, here))
-            taken = decide(conflict(ErrorCode.CHANGED_IN_TWO_WAYS, where, *told, name), there, here)
+            was, said, stood = map(_as_text, (former, there, here))
+            found = conflict(ErrorCode.CHANGED_IN_TWO_WAYS, where, was, said, stood, name)
+            taken = decide(found, there, here)
         if taken is not _NOTHING:
             merged[name] = taken
     return merged
@@ -120,8 +127,8 @@ def _one_state_of_the_fact(
     edited = [side.key != base.key or not alike(side.content, base.content) for side in (brought, stands)]
     if hid[0] == hid[1] or not any(one and other for one, other in zip(hid, edited, strict=True)):
         return stands, brought
-    said = [f"{side.content} (hidden)" if side.hidden else side.content for side in (brought, stands)]
-    found = conflict(ErrorCode.CHANGED_IN_TWO_WAYS, stands.id, base.content, *said, "hidden")
+    said, stood = (f"{side.content} (hidden)" if side.hidden else side.content for side in (brought, stands))
+    found = conflict(ErrorCode.CHANGED_IN_TWO_WAYS, stands.id, base.content, said, stood, "hidden")
     taken = stands if decide(found, brought.hidden, stands.hidden) == stands.hidden else brought
     state = {name: getattr(taken, name) for name in OF_ITS_FACT}
     return replace(stands, **state), replace(brought, **state)

@@ -95,7 +95,9 @@ def _conflict_copies(home: Path) -> Iterator[Finding]:
         except NuggetsError as error:
             problem = error.what
         name, original = copy.path.name, copy.original.name
-        detail = f"{name} is a copy of {original}, left by a sync tool or another build of an agent: its contents "
+        detail = (
+            f"{name} is a copy of {original}, left by a sync tool or another build of an agent: its contents "
+        )
         detail += "are not in the memory."
         if problem:
             detail = f"{name} looks like a conflict copy of {original} and {problem}: it is not joined. "

@@ -19,7 +19,7 @@ EARLIER = "2026-11-23T00:59:30.000Z"
         ([A, B, C], [A, B, C]), ([A, PAST, C], [A, A, C]), ([A, B, PAST], [A, B, B]),
         ([A, PAST, PAST, B, C, D], [A, A, A, B, C, D]), ([A, FUTURE, C], [A, A, C]),
         ([A, B, FUTURE], [A, B, B]), ([A, FUTURE], [A, A]), ([PAST, A], [PAST, A]),
-        ([FUTURE, A, B], [A, A, B]), ([A, EARLIER, B], [EARLIER, EARLIER, B]), ([FUTURE], [FUTURE]),
+        ([FUTURE, A, B], [A, A, B]), ([A, EARLIER, B], [A, A, B]), ([FUTURE], [FUTURE]),
         ([], []), ([A, "no time", B], [A, A, B]),
     ],
 )  # fmt: skip

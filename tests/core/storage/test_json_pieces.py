@@ -1,16 +1,14 @@
-"""A document taken apart: each part keeps its bytes, and what msgspec refuses is read as Python reads it."""
+"""A document taken apart: each part keeps its bytes, also beside odd values."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.storage.format import json_text
 from core.storage.format.json_text import JsonError, split_array, split_document, split_object
 
 TEXTS = st.text(max_size=8) | st.sampled_from(['"notes": [', "\\", '"', "é", "]"])
@@ -31,41 +29,26 @@ def split(text: bytes) -> Split | None:
         return None
 
 
-def slowly(text: bytes) -> Split | None:
-    """The same by Python's own parser alone."""
-
-    class Refusing:
-        def decode(self, _text: object) -> Any:
-            raise msgspec.DecodeError
-
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(json_text, "_FIELDS", Refusing())
-        patched.setattr(json_text, "_ITEMS", Refusing())
-        return split(text)
-
-
 @given(OTHERS, st.lists(VALUES, max_size=5), OTHERS, st.sampled_from([None, 1, 2]))
-def test_both_parsers_find_the_same_parts(
+def test_a_document_in_parts_says_what_it_said(
     before: dict[str, Any], notes: list[Any], after: dict[str, Any], indent: int | None
 ) -> None:
     text = json.dumps(before | {"notes": notes} | after, indent=indent, ensure_ascii=False).encode()
     found = split(text)
     assert found is not None
-    assert found == slowly(text)
     assert [json.loads(one) for one in found[1]] == notes
     assert list(found[0]) == list(before | {"notes": notes} | after)
 
 
 @given(st.lists(VALUES, min_size=1, max_size=4), st.data())
-def test_what_msgspec_reads_of_a_damaged_document_python_reads_alike(
-    notes: list[Any], data: st.DataObject
-) -> None:
+def test_parts_of_a_damaged_document_stand_in_it(notes: list[Any], data: st.DataObject) -> None:
     text = json.dumps({"version": 3, "notes": notes, "x": [[1], {"notes": []}]}, indent=2).encode()
     place = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(place, min(place + 6, len(text))))
-    marks = [b"", b",", b"]", b"}", b'"', b"[", b"\xff", b"1", b"NaN"]
+    marks = [b"", b",", b"]", b"}", b'"', b"[", b"\xff", b"1", b"NaN", b"\\", b"\\ud800", b"\n"]
     damaged = text[:place] + data.draw(st.sampled_from(marks)) + text[end:]
-    assert split(damaged) == slowly(damaged)
+    found = split(damaged)
+    assert found is None or all(part in damaged for part in found[1])
 
 
 @pytest.mark.parametrize("odd", [b"NaN", b'"\\ud800"', b'"a\nb"', b'"\xff"'])
