@@ -1,8 +1,8 @@
 """The cache of a memory: files that can be made anew at any time, in a folder outside of the memory's own.
 
-A file of it holds named blocks of bytes under a version: 16 bytes of BLAKE2b of all that follows, the length of a
-header (4 bytes, little-endian), the header (JSON), and the blocks in its order. What is odd about a file in any way
-makes it none. The digest finds accidents; that no one else may write the file is the guard against malice.
+A file of it holds named blocks of bytes under a version: 16 bytes of BLAKE2b of all that follows, then, as MessagePack,
+the version, the order of the bytes in a number on this kind of processor, and the blocks. What is odd about a file in
+any way makes it none. The digest finds accidents; that no one else may write the file is the guard against malice.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Final
 
 import msgspec
 
@@ -38,7 +38,6 @@ _OURS: Final = re.compile(
 )
 _FOLDER: Final = re.compile(r"[0-9a-f]{16}")
 _DIGEST: Final = 16
-_LENGTH: Final = 4
 _LARGEST: Final = 1 << 30
 _LONGEST_PATH: Final = 1 << 16
 # At most so many folders of other memories are looked at, and so many removed, at a time.
@@ -48,19 +47,12 @@ _REMOVED: Final = 10
 _TROUBLE: Final = (OSError, ValueError, MemoryError, NotImplementedError, NuggetsError)
 
 
-class _Header(msgspec.Struct, frozen=True):
-    """blocks: name and size in bytes of each. order: of the bytes in a number, as this kind of processor has it."""
-
-    version: str
-    blocks: list[tuple[str, Annotated[int, msgspec.Meta(ge=0)]]]
-    order: str
+_READ: Final = msgspec.msgpack.Decoder(tuple[str, str, dict[str, memoryview]])
 
 
 def write_cache(path: Path, version: str, blocks: Mapping[str, bytes | memoryview]) -> bool:
     """Replaces a file of blocks in one step. False when it cannot be written; an older file then stays as it was."""
-    sizes = [(name, len(block)) for name, block in blocks.items()]
-    header = msgspec.json.encode(_Header(version, sizes, sys.byteorder))
-    body = b"".join((len(header).to_bytes(_LENGTH, "little"), header, *blocks.values()))
+    body = msgspec.msgpack.encode((version, sys.byteorder, blocks))
     with contextlib.suppress(*_TROUBLE):
         make_folder(path.parent)
         remove_leftovers_of(path)
@@ -70,24 +62,16 @@ def write_cache(path: Path, version: str, blocks: Mapping[str, bytes | memoryvie
 
 
 def read_cache(path: Path, version: str) -> Mapping[str, memoryview] | None:
-    """The blocks of a file by name; never raises. None for no file, another version, a file that is damaged anywhere,
-    that is a link or no regular file, or that belongs to somebody else.
+    """The blocks of a file by name, in the order in which they were written; never raises. None for no file, another
+    version, a file that is damaged anywhere, that is a link or no regular file, or that belongs to somebody else.
     """
     with contextlib.suppress(*_TROUBLE), own_file(path) as handle:
         size = os.fstat(handle).st_size
         whole = read_up_to(handle, size) if size <= _LARGEST else b""
         body = memoryview(whole)[_DIGEST:]
-        if blake2b(body, digest_size=_DIGEST).digest() != whole[:_DIGEST]:
-            return None
-        start = _LENGTH + int.from_bytes(body[:_LENGTH], "little")
-        header = msgspec.json.decode(body[_LENGTH:start], type=_Header)
-        if (header.version, header.order) != (version, sys.byteorder):
-            return None
-        found = dict[str, memoryview]()
-        for name, size in header.blocks:
-            found[name] = body[start : start + size]
-            start += size
-        return found if start == len(body) else None
+        if blake2b(body, digest_size=_DIGEST).digest() == whole[:_DIGEST]:
+            found, order, blocks = _READ.decode(body)
+            return blocks if (found, order) == (version, sys.byteorder) else None
     return None
 
 

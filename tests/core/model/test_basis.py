@@ -8,19 +8,17 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kits.drafts import make_fact_note, make_link, make_note
+from kits.drafts import make_link, make_note
 
 from core import Memory
 from core.model.note import (
     BASIS_LIMIT,
-    Link,
     VectorSpec,
     custom_tags,
     normalise_tag,
     normalised_note,
     replace,
     to_file_dict,
-    unique_links,
     utf16_length,
     vector_spec,
     with_system_tags,
@@ -78,11 +76,6 @@ def test_the_basis_has_its_parts_in_order_and_at_most_twenty() -> None:
     assert len(basis) == BASIS_LIMIT
 
 
-def test_slices_are_taken_before_repeats_are_removed() -> None:
-    note = make_note(1, title="same same same same other", content="", tags=())
-    assert [part for part in vector_spec(note).basis if part.startswith("title:")] == ["title:same"]
-
-
 def test_the_seed_is_the_length_in_the_units_of_javascript() -> None:
     note = replace(make_note(1), subject="user:😀")
     spec = vector_spec(note)
@@ -103,11 +96,6 @@ def test_the_length_is_that_of_utf16(text: str) -> None:
 ])  # fmt: skip
 def test_the_tokens_of_the_basis_are_the_plain_ones_of_the_file_format(text: str, tokens: list[str]) -> None:
     assert basis_tokens(text) == tokens
-
-
-def test_a_note_that_is_right_stays_the_same() -> None:
-    for note in (make_note(1), make_fact_note(2, "k", "v")):
-        assert normalised_note(note, lambda _: True) == note
 
 
 @given(
@@ -146,11 +134,6 @@ def test_old_system_tags_go_and_right_ones_keep_their_place() -> None:
 def test_tags_are_lower_case_with_hyphens(tag: str, stored: str) -> None:
     assert normalise_tag(tag) == stored
     assert normalise_tag(stored) == stored
-
-
-def test_equal_links_are_one_and_the_first_stays() -> None:
-    first, second = Link(to="a", reason="r", created_at="1"), Link(to="a", reason="r", created_at="2")
-    assert unique_links([first, second, Link(to="a", reason="s")]) == (first, Link(to="a", reason="s"))
 
 
 def test_unknown_fields_of_a_vector_stay() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
-from kits.drafts import NOW_TEXT, make_draft, make_fact_note, make_link, make_note
+from kits.drafts import NOW_TEXT, make_draft, make_fact_note, make_note
 
 from core.facts.edits import forget, remember
 from core.graph.edits import create_note, edit_note, hide_note, link_notes
@@ -30,10 +30,6 @@ def _drafted(draft: Draft) -> ChangeSet:
     return draft.change_set("a reason")
 
 
-def test_an_empty_change_has_no_parts() -> None:
-    assert change_parts(_change_set()) == ()
-
-
 def test_notes_that_have_nothing_to_do_with_each_other_are_parts_of_their_own() -> None:
     draft = make_draft(ONE, TWO, THREE)
     for note in (THREE, ONE):
@@ -54,24 +50,6 @@ def test_a_fact_goes_with_the_note_that_mirrors_it() -> None:
     found = {part.notes[0].id: part for part in change_parts(_drafted(draft))}
     assert [change.key for change in found[note.id].facts] == ["user:a"]
     assert found[ONE.id].facts == ()
-
-
-def test_a_renamed_fact_goes_with_its_note_under_either_key() -> None:
-    note = make_fact_note(0x10, "user:a", "value")
-    draft = make_draft(note, facts={"user:a": "value"})
-    edit_note(draft, note.id, title="user:z")
-    (part,) = change_parts(_drafted(draft))
-    assert [(change.key, change.after and change.after.key) for change in part.facts] == [
-        ("user:a", "user:z")
-    ]
-
-
-def test_a_fact_without_a_note_is_a_part_of_its_own() -> None:
-    facts = tuple(
-        FactChange(nugget="memory", key=key, before=None, after=Fact(key=key, value="v")) for key in "ab"
-    )
-    found = change_parts(_change_set(facts=facts))
-    assert [[change.key for change in part.facts] for part in found] == [["a"], ["b"]]
 
 
 def test_a_link_is_one_part_with_both_its_ends() -> None:
@@ -97,19 +75,6 @@ def test_a_note_that_was_edited_and_linked_keeps_its_edit_when_the_other_end_is_
         ]
         assert len(edited) == 1
         assert all(change.after is not None and change.after.links for change in part.notes)
-
-
-def test_a_deleted_note_takes_the_links_to_it_along() -> None:
-    link_to_two = make_link(TWO)
-    holder = make_note(1, links=(link_to_two,))
-    gone = make_note(2, links=(make_link(ONE),))
-    change_set = _change_set(
-        notes=(
-            NoteChange(id=gone.id, before=gone, after=None, index=1),
-            NoteChange(id=holder.id, before=holder, after=replace(holder, links=())),
-        )
-    )
-    assert _notes(change_set) == [[gone.id, holder.id]]
 
 
 def test_a_nugget_that_came_to_be_goes_with_its_first_fact_and_a_file_alone() -> None:

@@ -14,14 +14,10 @@ from kits.drafts import (
 )
 
 from core.model.change import PERSON, Author, ChangeSet
-from core.model.draft_facts import DraftFacts, index_among_all
+from core.model.draft_facts import index_among_all
 from core.model.fact import Fact
 from core.model.note import replace
 from core.model.snapshot import Snapshot
-
-
-def _facts(*keys: str) -> tuple[Fact, ...]:
-    return tuple(Fact(key=key, value=key) for key in keys)
 
 
 def test_a_snapshot_never_changes_under_a_draft() -> None:
@@ -65,24 +61,6 @@ def test_a_change_set_names_author_reason_time_and_kind() -> None:
     assert not made.empty
     assert draft.change_set("why").author == PERSON
     assert str(PERSON) == "you"
-
-
-def test_a_fact_and_its_note_count_as_one_thing() -> None:
-    draft = make_draft(make_note(1), facts={"a": "b"})
-    draft.put(make_fact_note(9, "k", "v"))
-    draft.put_fact("memory", Fact(key="k", value="v"))
-    draft.put_fact("memory", Fact(key="alone", value="v"))
-    draft.put_file("MEMORY.md", None, b"x")
-    draft.put_file("same.md", b"x", b"x")
-    assert draft.change_set("new").size == 3
-
-
-def test_new_notes_come_last_and_removed_ones_not_at_all() -> None:
-    draft = make_draft(make_note(1), make_note(2))
-    draft.put(make_note(3))
-    draft.remove(make_note(1).id)
-    assert [note.id for note in draft.notes()] == [make_note(2).id, make_note(3).id]
-    assert draft.note(make_note(1).id) is None
 
 
 def test_new_ids_are_free_also_of_removed_and_unreadable_notes() -> None:
@@ -135,28 +113,6 @@ def test_taking_a_change_set_back_swaps_before_and_after() -> None:
 
 def _without_kind(change_set: ChangeSet) -> object:
     return change_set.notes, change_set.facts, change_set.nuggets, change_set.files
-
-
-def test_facts_change_where_they_stand_and_new_ones_say_where() -> None:
-    facts = DraftFacts(_facts("a", "b", "c"))
-    facts.take("a")
-    facts.rename("b", Fact(key="z", value="b"))
-    facts.put(Fact(key="new", value="n"), 0)
-    facts.put(Fact(key="last", value="n"))
-    assert [fact.key for fact in facts.facts] == ["new", "z", "c", "last"]
-    assert [(c.key, c.index, c.before is None, c.after is None) for c in facts.changes("memory")] == [
-        ("a", 0, False, True), ("b", 1, False, False), ("new", 0, True, False), ("last", None, True, False),
-    ]  # fmt: skip
-
-
-def test_a_fact_taken_and_stored_again_is_changed_in_its_place() -> None:
-    facts = DraftFacts(_facts("a", "b", "c"))
-    facts.take("a")
-    facts.put(Fact(key="a", value="new"))
-    assert [fact.value for fact in facts.facts] == ["new", "b", "c"]
-    assert [(c.key, c.before, c.after) for c in facts.changes("memory")] == [
-        ("a", Fact(key="a", value="a"), Fact(key="a", value="new"))
-    ]
 
 
 def test_an_index_counts_hidden_facts_in_and_a_place_does_not() -> None:

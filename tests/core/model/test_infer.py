@@ -11,7 +11,6 @@ import pytest
 from core import Memory
 from core.model.infer import (
     MetaInput,
-    has_word,
     infer_meta,
     infer_scope,
     infer_stability,
@@ -70,28 +69,6 @@ def test_the_key_counts_before_tags_and_content() -> None:
     assert infer_scope("project plan", "lives in a file", ("user",), RULES) == "project"
     assert infer_scope("plan", "lives in a file", ("roadmap",), RULES) == "project"
     assert infer_scope("plan", "lives in a file", (), RULES) == "shared"
-
-
-@pytest.mark.parametrize(
-    ("scope", "subject"),
-    [
-        ("self", "assistant:self"), ("user", "user:primary"), ("session", "session:current"),
-        ("project", "shared:project"), ("shared", "shared:project"),
-    ],
-)  # fmt: skip
-def test_the_subject_follows_the_scope(scope: str, subject: str) -> None:
-    assert infer_meta("note", f"{scope}:x", "").subject == subject
-
-
-@pytest.mark.parametrize(
-    ("source", "confidence"),
-    [
-        ("explicit_user", 0.9), ("tool_observation", 0.98), ("agent_reflection", 0.75), ("inferred", 0.6),
-        ("system", 0.9),
-    ],
-)  # fmt: skip
-def test_the_confidence_follows_the_source(source: str, confidence: float) -> None:
-    assert infer_meta("note", "x", "", (), MetaInput(source=source)).confidence == confidence
 
 
 def test_memories_of_the_assistant_come_from_it_and_all_others_from_the_user() -> None:
@@ -167,11 +144,6 @@ def test_what_a_person_said_stays_theirs(key: str, value: str, scope: str) -> No
     assert (meta.scope, meta.source, meta.confidence) == (scope, "explicit_user", 0.9)
 
 
-def test_given_metadata_of_a_file_wins() -> None:
-    meta = infer_meta("fact", "file:main.ts", "src/main.ts", (), MetaInput(scope="user", source="inferred"))
-    assert (meta.scope, meta.source, meta.confidence) == ("user", "inferred", 0.6)
-
-
 def test_file_facts_that_the_original_inferred_anew_get_the_same_from_us(golden: Path) -> None:
     text = (golden / "store_after_loadall.json").read_text("utf-8")
     found: list[dict[str, Any]] = []
@@ -204,12 +176,6 @@ def test_word_lists_are_settings() -> None:
     assert infer_scope("file path", "", (), rules) == "user"
     assert not is_scratch("tmp", rules)
     assert infer_meta("fact", "wishes", "", (), None, rules).type == "preference"
-
-
-def test_words_with_signs_in_them_are_taken_literally() -> None:
-    assert has_word("uses c++ here", ("c++",))
-    assert not has_word("anything", (".*",))
-    assert not has_word("anything", ())
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from kits.search_graphs import notes
 
 from core.errors import AmbiguousError, NotFoundError
 from core.model.joined import Joined, join
-from core.model.note import Link, Note, custom_tags, replace
+from core.model.note import Link, Note, custom_tags
 from core.model.snapshot import Snapshot
 
 SNAPSHOTS = notes(6).map(lambda some: Snapshot(notes=some))
@@ -99,13 +99,3 @@ def test_a_name_means_ones_own_note_first_then_the_teams() -> None:
         both.resolve("nothing")
     with pytest.raises(AmbiguousError):
         both.resolve("team-")
-
-
-def test_by_the_teams_id_a_note_of_both_is_ones_own() -> None:
-    assert joined([note("own-1")], [note("team-1")]).resolve("team-1").id == "own-1"
-
-
-def test_a_note_that_needs_no_other_name_stays_the_same_object() -> None:
-    theirs = note("team-1", "Logs", links=(Link(to="team-2"),))
-    both = joined([note("own-1")], [theirs, replace(theirs, id="team-2", title="More")])
-    assert both.snapshot.by_id["team-1"] is theirs

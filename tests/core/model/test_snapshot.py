@@ -7,7 +7,7 @@ from kits.drafts import make_fact_note, make_link, make_note
 
 from core.errors import AmbiguousError, InvalidInputError, NotFoundError
 from core.model.fact import Fact, Nugget, NuggetMeta
-from core.model.note import HiddenFact, replace
+from core.model.note import replace
 from core.model.snapshot import Snapshot
 
 A = make_note(1, title="Same")
@@ -50,28 +50,11 @@ def test_two_visible_notes_of_one_title_are_not_chosen_between() -> None:
         Snapshot(notes=(A, replace(D, title="Same"))).resolve("Same")
 
 
-def test_the_search_may_be_kept_within_some_notes() -> None:
-    assert SNAPSHOT.resolve("Same", within=[B]) is B
-    with pytest.raises(NotFoundError):
-        SNAPSHOT.resolve(A.id, within=[B])
-
-
-def test_links_are_known_from_both_ends() -> None:
-    assert [(holder, link.reason) for holder, link in SNAPSHOT.links_in[B.id]] == [(C.id, "see")]
-    assert C.id not in SNAPSHOT.links_in
-
-
 def test_the_visible_note_of_a_fact_wins_over_a_hidden_one() -> None:
     hidden, shown = make_fact_note(1, "k", "old", hidden=True), make_fact_note(2, "k", "new")
     assert Snapshot(notes=(hidden, shown)).fact_notes["memory", "k"] is shown
     assert Snapshot(notes=(shown, hidden)).fact_notes["memory", "k"] is shown
     assert Snapshot(notes=(hidden,)).fact_notes["memory", "k"] is hidden
-
-
-def test_hidden_facts_are_known_by_nugget_with_their_index() -> None:
-    waiting = make_fact_note(1, "k", "v", hidden=True, hidden_fact=HiddenFact(key="k", value="v", index=7))
-    stale = make_fact_note(2, "l", "v", hidden_fact=HiddenFact(key="l", value="v", index=3))
-    assert Snapshot(notes=(waiting, stale, A)).hidden_facts == {"memory": {waiting.id: 7}}
 
 
 def test_names_counts_and_nuggets() -> None:

@@ -7,9 +7,7 @@ import stat
 from pathlib import Path
 
 import pytest
-from kits.hostile import HOSTILE
 
-from core.storage import cache as folders
 from core.storage.cache import (
     INDEX_NAME,
     MEMORY_NAME,
@@ -38,15 +36,6 @@ def _claimed(home: Path, root: Path) -> Path:
     assert claim_cache_folder(folder, home)
     assert write_cache(folder / INDEX_NAME, "1", {"block": b"content"})
     return folder
-
-
-def test_tests_never_reach_the_real_cache(home: Path) -> None:
-    expected = Path(os.environ["HOME"]).resolve()
-    for environ in (dict(os.environ), {}):
-        folder = cache_folder(home, environ)
-        assert folder is not None
-        assert folder.is_relative_to(expected)
-        assert folder.parent.name == "nuggets"
 
 
 def test_each_memory_has_one_folder_whatever_leads_to_it(home: Path, root: Path) -> None:
@@ -79,16 +68,6 @@ def test_no_cache_lies_inside_the_memory(home: Path, monkeypatch: pytest.MonkeyP
     assert cache_folder(Path(os.environ["HOME"]), {}) is None
 
 
-def test_a_user_without_a_folder_has_no_cache(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("os.path.expanduser", lambda path: path)
-    assert cache_folder(home, {}) is None
-    assert cache_folder(home, {"NUGGETS_CACHE": "~/caches"}) is None
-    monkeypatch.setattr("sys.platform", "darwin")
-    monkeypatch.setattr("platformdirs.user_cache_dir", lambda *_, **__: "~/Library/Caches/nuggets")
-    assert cache_folder(home, {}) is None
-    assert cache_folder(home / "a\0b", {"NUGGETS_CACHE": "/caches"}) is None
-
-
 def test_the_folder_names_its_memory_and_is_the_owners(home: Path, root: Path) -> None:
     folder = _claimed(home, root)
     assert (folder / MEMORY_NAME).read_text() == f"{home.resolve()}\n"
@@ -115,20 +94,6 @@ def test_caches_of_memories_that_are_gone_go_and_the_others_stay(home: Path, roo
     assert read_cache(made[2] / INDEX_NAME, "1") is not None
 
 
-@pytest.mark.skipif(os.name == "nt", reason="such names are not possible")
-@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: ascii(text[:12]))
-def test_a_memory_may_have_any_name(tmp_path: Path, root: Path, home: Path, text: str) -> None:
-    name = text.replace("/", "_").replace("\0", "_").encode("utf-8", "replace")[:200] or b"\xff\n"
-    odd = Path(os.fsdecode(os.path.join(os.fsencode(tmp_path), b"x" + name)))
-    odd.mkdir()
-    folder = _claimed(odd, root)
-    assert claim_cache_folder(_claimed(home, root), home)
-    assert folder.exists()
-    odd.rmdir()
-    _claimed(home, root)
-    assert not folder.exists()
-
-
 def test_only_our_own_files_are_removed(home: Path, root: Path) -> None:
     gone = home.with_name("gone")
     folder = _claimed(gone, root)
@@ -147,35 +112,6 @@ def test_only_our_own_files_are_removed(home: Path, root: Path) -> None:
     assert {path.name for path in folder.iterdir()} == {"letter.txt", "sub"}
     assert {path.name for path in root.iterdir()} == {kept.name, folder.name, *foreign, "note.txt", "b" * 16}
     assert all((root / name / MEMORY_NAME).exists() for name in foreign)
-
-
-def test_at_most_so_many_are_removed_at_a_time(
-    home: Path, root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(folders, "_REMOVED", 0)
-    for number in range(5):
-        _claimed(home.with_name(f"gone {number}"), root)
-    monkeypatch.setattr(folders, "_REMOVED", 2)
-    for left in (3, 1, 0):
-        _claimed(home, root)
-        assert len(list(root.iterdir())) == 1 + left
-
-
-def test_a_cache_whose_memory_cannot_be_looked_at_stays(
-    home: Path, root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    other = _claimed(home.with_name("other"), root)
-    plain = os.lstat
-
-    def refuse(path: str | bytes | Path, **named: int) -> os.stat_result:
-        if isinstance(path, bytes):
-            raise PermissionError
-        return plain(path, **named)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "lstat", refuse)
-        _claimed(home, root)
-    assert (other / INDEX_NAME).exists()
 
 
 @pytest.mark.parametrize("kind", ["file", "link", "not ours"])

@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 import itertools
-import json
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kits.drafts import make_fact_note, make_link, make_note
-from kits.memory_files import note_object, write_graph
-from kits.original_writer import Original
 
-from core import Memory
-from core.graph.edits import edit_note
 from core.model.change import Author, ChangeSet
 from core.model.compare import differences, laid_over, outside_changes
 from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.note import Note, replace
 from core.model.snapshot import Problem, ProblemKind, Snapshot
-from core.settings import InferenceSettings
-from core.storage.format.documents import read_folder
 from core.storage.merge.rebase import rebase
 
 PROGRAM = Author("program")
@@ -98,13 +89,6 @@ def _said(snapshot: Snapshot) -> object:
     return snapshot.notes, [(nugget.name, nugget.facts) for nugget in snapshot.nuggets]
 
 
-def test_a_time_that_moved_is_a_difference() -> None:
-    before, after = _memory(make_note(1)), _memory(make_note(1, updated_at=LATER))
-    (change,) = differences(before, after).notes
-    assert (change.before, change.after) == (before.notes[0], after.notes[0])
-    assert differences(before, before) == ((), (), ())
-
-
 def test_what_goes_and_what_comes_bears_its_place() -> None:
     one, two, three, four = (make_note(number) for number in range(1, 5))
     found = differences(_memory(one, two, three), _memory(four, one, three))
@@ -118,10 +102,6 @@ def test_what_goes_and_what_comes_bears_its_place() -> None:
         ("d", 1),
         ("e", None),
     ]
-
-
-def test_the_order_of_facts_is_no_difference() -> None:
-    assert not differences(_memory(facts={"a": "1", "b": "2"}), _memory(facts={"b": "2", "a": "1"})).facts
 
 
 def test_what_cannot_be_read_any_more_is_not_gone() -> None:
@@ -171,12 +151,6 @@ def test_of_a_note_that_was_both_recalled_and_changed_each_goes_to_its_own() -> 
     assert (changed.notes[0].before, changed.notes[0].after) == (between, after)
 
 
-def test_a_single_recall_is_named() -> None:
-    before = make_fact_note(1, "user:name", "Ada")
-    (recalled,) = _outside(_memory(before), _memory(replace(before, hits=1)))
-    assert recalled.reason == "recalled user:name"
-
-
 @pytest.mark.parametrize(
     "moved",
     [
@@ -198,39 +172,6 @@ def test_squeezed_white_space_is_not_part_of_another_change() -> None:
     assert changed.notes[0].note.content == before.content
 
 
-def test_no_change_is_no_change_set() -> None:
-    before = _memory(make_note(1), facts={"a": "1", "b": "2"})
-    assert _outside(before, before) == ()
-    assert _outside(before, _memory(make_note(1), facts={"b": "2", "a": "1"})) == ()
-
-
-def test_loading_by_the_original_changes_only_what_it_renamed(
-    store: Path, golden: Path, replayed: Callable[[Path], None]
-) -> None:
-    before = _read(store)
-    replayed(store)
-    (changed,) = _outside(before, _read(store))
-    assert changed.reason == "+4 notes, -4 notes"
-    assert len(changed.facts) == 8
-
-
-@pytest.fixture
-def replayed(golden: Path) -> Callable[[Path], None]:
-    """Puts the files that the original left after loading into a folder."""
-    files = json.loads((golden / "store_after_loadall.json").read_bytes())["files"]
-
-    def put(home: Path) -> None:
-        for name, content in files.items():
-            text = content if isinstance(content, str) else json.dumps(content)
-            (home / name).write_text(text, encoding="utf-8")
-
-    return put
-
-
-def _read(home: Path) -> Snapshot:
-    return read_folder(home, InferenceSettings()).snapshot
-
-
 def test_laying_over_keeps_what_a_change_set_does_not_touch() -> None:
     one, two = make_note(1), make_note(2)
     linked = replace(one, links=(make_link(two),))
@@ -240,23 +181,6 @@ def test_laying_over_keeps_what_a_change_set_does_not_touch() -> None:
     assert over.notes == (linked, two)
     assert over.home == "/h"
     assert over.nugget("memory").facts == (Fact(key="a", value="1"),)
-
-
-def test_a_recall_and_a_reflection_that_looked_at_notes_are_two_entries(tmp_path: Path) -> None:
-    write_graph(tmp_path, [note_object(number) for number in range(4)])
-    memory = Memory.open(tmp_path)
-    memory.change("tag", lambda draft: edit_note(draft, "note-memory-00000003", add_tags=["x"]))
-    other = Original(tmp_path, load=False)
-    other.record_hit("note-memory-00000001", "s-1")
-    memory.refresh()
-    with other.graph() as graph:
-        for note in graph["notes"]:
-            note["lastRewrittenAt"] = "2030-01-01T00:00:00.000Z"
-    memory.refresh()
-    assert [entry.change_set.reason for entry in memory.history.log(author="program")] == [
-        "reflection checked 4 notes", "recalled Title 1",
-    ]  # fmt: skip
-    assert memory.snapshot.note("note-memory-00000001").hits == 1
 
 
 def test_a_recall_that_is_counted_no_more_is_no_recall() -> None:

@@ -57,20 +57,6 @@ def test_links_out_of_the_folder_and_to_nothing_are_found_and_links_within_are_n
     ]
 
 
-@posix
-def test_a_graph_folder_that_is_a_link_out_of_the_folder_is_found(tmp_path: Path) -> None:
-    home = folder(tmp_path / "home")
-    (home / "graph").rename(tmp_path / "graph")
-    (home / "graph").symlink_to(tmp_path / "graph")
-    assert found(home) == [("link-out-of-folder", str(GRAPH))]
-
-
-def test_a_folder_that_is_reached_through_a_link_is_an_ordinary_one(tmp_path: Path) -> None:
-    home = folder(tmp_path / "home")
-    (tmp_path / "link").symlink_to(home)
-    assert inspect_folder(tmp_path / "link") == []
-
-
 def test_temporary_files_of_killed_writers_are_found(tmp_path: Path) -> None:
     home = folder(tmp_path)
     ours, theirs = ".graph.json.1234-0a1b2c3d.tmp", "graph.json.tmp"
@@ -104,12 +90,3 @@ def test_conflict_copies_that_cannot_be_joined_are_found_each_with_its_problem(t
     assert "cannot be read" in cut.detail
     assert "version 99" in newer.detail
     assert "nuggets resolve" not in cut.detail + newer.detail
-
-
-def test_every_finding_about_a_folder_tells_a_person_what_to_do(tmp_path: Path) -> None:
-    home = folder(tmp_path)
-    home.chmod(0o777)
-    (home / "graph" / "graph.json.tmp").write_bytes(b"")
-    assert all(
-        not finding.repair and finding.detail.endswith((".", str(home))) for finding in inspect_folder(home)
-    )

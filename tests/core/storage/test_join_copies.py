@@ -15,7 +15,6 @@ from kits.laws import examples
 from kits.memory_files import GRAPH, fact_object, facts_of, note_object, notes_of, write_graph, write_nugget
 
 from core import Memory
-from core.errors import ReadOnlyError
 from core.facts.edits import forget, remember
 from core.graph.edits import create_note, delete_note, edit_note, hide_note, link_notes
 from core.model.change import PERSON, ChangeSet
@@ -143,22 +142,6 @@ def test_new_notes_and_facts_come_over_with_their_links(machines: tuple[Machine,
     assert ours.joined().change_set.empty
 
 
-def test_of_two_versions_the_one_that_is_known_gives_way(machines: tuple[Machine, Machine]) -> None:
-    ours, theirs = machines
-    theirs.change(
-        lambda draft: edit_note(draft, FIRST, content="Theirs.", add_tags=["new"]),
-        lambda draft: remember(draft, "memory", "k", "w"),
-    )
-    ours.change(lambda draft: edit_note(draft, SECOND, content="Ours."))
-    ours.take(theirs)
-    joined = ours.joined()
-    assert joined.conflicts == ()
-    snapshot = ours.memory.snapshot
-    assert (snapshot.note(FIRST).content, snapshot.note(SECOND).content) == ("Theirs.", "Ours.")
-    assert "new" in snapshot.note(FIRST).tags
-    assert facts_of(ours.home, "memory.nugget.json")[0]["value"] == "w"
-
-
 def test_a_fact_hidden_there_is_hidden_here_and_keeps_what_it_held(home: Path, tmp_path: Path) -> None:
     fact_note = note_object(0xFF, kind="fact", type="fact", sourceKey="k", title="k", content="v", id=FACT)
     other = tmp_path / "other"
@@ -219,29 +202,6 @@ def test_what_was_deleted_or_forgotten_here_on_purpose_does_not_come_back(
     assert [fact["key"] for fact in facts_of(ours.home, "memory.nugget.json")] == ["m"]
 
 
-def test_without_a_journal_a_forgotten_fact_waits_on_in_its_note(machines: tuple[Machine, Machine]) -> None:
-    ours, theirs = machines
-    ours.change(lambda draft: forget(draft, "memory", "k"))
-    ours.take(theirs)
-    (ours.home / "graph" / "graph.sync-conflict-20261120-103000-ABCDEFG.json").unlink()
-    ours.joined(knows=False)
-    assert facts_of(ours.home, "memory.nugget.json") == []
-
-
-def test_one_fact_remembered_on_both_machines_stands_once(machines: tuple[Machine, Machine]) -> None:
-    ours, theirs = machines
-    for machine in machines:
-        machine.change(lambda draft: remember(draft, "memory", "new", "same"))
-    theirs.change(
-        lambda draft: link_notes(draft, FIRST, draft.fact_note("memory", "new").id, "kin")  # type: ignore[union-attr]
-    )
-    ours.take(theirs)
-    assert ours.joined().conflicts == ()
-    note = ours.memory.snapshot.fact_notes["memory", "new"]
-    assert [link.to for link in ours.memory.snapshot.note(FIRST).links] == [note.id]
-    assert [link.to for link in note.links] == [FIRST]
-
-
 def test_a_copy_of_a_fact_file_alone_brings_its_facts_and_makes_their_notes(home: Path) -> None:
     facts = [fact_object("k", "v", hits=3, last_hit_session="s"), fact_object("fresh", "w", hits=2)]
     write_nugget(home, "memory", facts, suffix=".nugget (1).json")
@@ -264,14 +224,6 @@ def test_a_copy_of_the_note_graph_alone_brings_the_facts_of_its_notes(
     ours.joined()
     assert facts_of(ours.home, "memory.nugget.json")[1]["value"] == "w"
     assert facts_of(ours.home, "other.nugget.json")[0]["value"] == "x"
-
-
-def test_a_nugget_whose_file_is_gone_comes_back_with_its_settings(home: Path) -> None:
-    write_nugget(home, "lost", [fact_object("k", "v")], suffix=".nugget (1).json", D=2048, banks=2)
-    ours = Machine(home, datetime(2026, 11, 20, tzinfo=UTC))
-    ours.joined()
-    meta = ours.memory.snapshot.nugget("lost").meta
-    assert (meta.D, meta.banks) == (2048, 2)
 
 
 @pytest.mark.parametrize(
@@ -302,15 +254,6 @@ def test_of_a_file_that_was_renamed_to_a_copy_everything_comes_back(
     assert Memory.open(home).maintenance.verify() == ()
 
 
-def test_of_two_copies_of_a_file_that_is_gone_no_value_is_dropped(home: Path) -> None:
-    original = home / "memory.nugget.json"
-    write_nugget(home, "memory", [fact_object("k", "w")], suffix=".nugget (2).json")
-    memory = Memory.open(home)
-    original.rename(home / "memory.nugget (1).json")
-    (conflict,) = memory.maintenance.resolve().conflicts
-    assert (conflict.ours, conflict.theirs) == ("w", "v")
-
-
 @pytest.mark.parametrize("with_graph", [True, False])
 def test_a_value_that_the_copied_note_does_not_say_is_told_and_can_be_taken(
     home: Path, with_graph: bool
@@ -337,23 +280,6 @@ def test_a_fact_that_was_forgotten_here_and_changed_there_is_back_with_the_edit(
     assert ours.joined().conflicts == ()
     assert [fact.value for fact in ours.memory.snapshot.nugget("memory").facts] == ["w"]
     assert [note.content for note in ours.memory.snapshot.visible if note.is_fact] == ["w"]
-
-
-def test_what_cannot_be_read_in_a_copy_is_left_out_and_told(home: Path) -> None:
-    write_graph(home, [note_object(7), note_object(8, content=5)]).rename(home / "graph" / "graph (1).json")
-    write_graph(home, [note_object(1)])
-    write_nugget(home, "memory", [])
-    resolved = Memory.open(home).maintenance.resolve()
-    assert resolved.change_set is not None
-    assert [change.id for change in resolved.change_set.notes] == ["note-memory-00000007"]
-    assert len(resolved.copies[0].left_out) == 1
-
-
-def test_a_copy_of_a_newer_format_is_not_joined(home: Path) -> None:
-    write_nugget(home, "memory", [], suffix=".nugget (1).json", version=9)
-    ours = Machine(home, datetime(2026, 11, 20, tzinfo=UTC))
-    with pytest.raises(ReadOnlyError):
-        ours.joined()
 
 
 def test_a_nugget_that_no_file_can_be_named_after_is_told_and_nothing_of_it_taken(home: Path) -> None:

@@ -69,15 +69,6 @@ def test_facts_keep_the_places_they_have_in_ours_and_new_ones_of_theirs_follow()
     assert nugget([fact_object("first")])[:-100].startswith(data[:60])
 
 
-def test_a_value_changed_in_two_ways_stays_as_in_ours_and_is_told() -> None:
-    ours, theirs = (nugget(with_fact(FACTS, "b", value=side)) for side in ("O", "T"))
-    result, data = merged(nugget(FACTS), ours, theirs)
-    (conflict,) = result.conflicts
-    assert (conflict.where, conflict.field) == ("memory: b", "value")
-    assert (conflict.base, conflict.ours, conflict.theirs) == ("B", "O", "T")
-    assert data == ours
-
-
 def test_a_key_that_another_program_put_a_scope_before_stays_in_its_place() -> None:
     theirs = nugget([fact | {"key": f"user:{fact['key']}"} for fact in FACTS])
     ours = nugget(with_fact(FACTS, "b", value="O"))
@@ -96,15 +87,6 @@ def test_a_key_stored_by_both_sides_stands_once() -> None:
     result, data = merged(nugget(FACTS), one, nugget([*FACTS, fact_object("new", "w")]))
     assert [(conflict.ours, conflict.theirs) for conflict in result.conflicts] == [("v", "w")]
     assert facts_in(data)["new"] == "v"
-
-
-def test_an_unreadable_fact_keeps_its_bytes_and_a_sound_one_does_not_give_way_to_it() -> None:
-    odd = fact_object("b", hits="many")
-    theirs = nugget([odd if fact["key"] == "b" else fact for fact in FACTS] + [fact_object("n", hits="x")])
-    result, data = merged(nugget(FACTS), nugget(FACTS), theirs)
-    assert [conflict.where for conflict in result.conflicts] == ["memory: b"]
-    assert facts_in(data)["b"] == "B"
-    assert json.loads(data)["facts"][-1]["hits"] == "x"
 
 
 def test_settings_of_a_nugget_merge() -> None:

@@ -88,19 +88,6 @@ def test_merging_an_unchanged_file_leaves_every_byte_of_ours(ours: Notes) -> Non
     assert merged(graph(BASE), data, graph(BASE)) == (MergeResult(True), data)
 
 
-@LAWS
-@given(theirs=THEIRS)
-def test_merging_into_an_unchanged_file_gives_the_notes_of_theirs(theirs: Notes) -> None:
-    result, data = merged(graph(BASE), graph(BASE), graph(theirs))
-    assert result.merged
-    standing = {note["id"] for note in theirs}
-    gone = {note["id"] for note in BASE} - standing
-    expected = {note["id"]: note for note in theirs if not any(link["to"] in gone for link in note["links"])}
-    found = notes_in(data)
-    assert set(found) == standing
-    assert {id: found[id] for id in expected} == expected
-
-
 @pytest.mark.slow
 @LAWS
 @given(ours=OURS, theirs=THEIRS)
@@ -191,13 +178,6 @@ def test_a_deleted_note_that_was_only_recalled_meanwhile_stays_deleted() -> None
         assert id_of(1) not in notes_in(data)
 
 
-def test_a_link_that_was_dead_before_is_not_ours_to_judge() -> None:
-    link = {"to": id_of(1), "reason": "kin", "createdAt": "2026"}
-    ours = graph(with_note(without_note(BASE, 1), 2, links=[link]))
-    _, data = merged(graph(BASE), ours, graph(with_note(BASE, 3, content="New.")))
-    assert notes_in(data)[id_of(2)]["links"] == [link]
-
-
 @pytest.mark.parametrize("base", [None, b"", b" \n"])
 def test_without_a_common_ancestor_notes_of_both_are_joined_field_by_field(base: bytes | None) -> None:
     def made(**fields: Any) -> bytes:
@@ -254,13 +234,6 @@ def with_raw(notes: Notes, raw: str) -> bytes:
     return graph([*notes, "MARK"]).replace(b'"MARK"', raw.encode())
 
 
-def test_an_unreadable_note_that_theirs_added_is_appended_with_its_bytes() -> None:
-    result, data = merged(graph(BASE), graph(with_note(BASE, 1, content="Ours.")), with_raw(BASE, UNREADABLE))
-    assert result.merged
-    assert UNREADABLE.encode() in data
-    assert json.loads(data)["notes"][-1]["content"] == 5
-
-
 def test_an_unreadable_note_keeps_its_bytes_and_a_mended_one_is_told() -> None:
     broken = with_raw(BASE, UNREADABLE)
     assert (
@@ -300,11 +273,6 @@ def test_a_nugget_is_not_renamed_by_merging() -> None:
     assert (conflict.field, conflict.ours, conflict.theirs) == ("name", '"memory"', '"other"')
     assert data == base
     assert merged(theirs, base, theirs)[0].merged
-
-
-def test_fields_of_the_file_that_were_merged_are_counted() -> None:
-    result, _ = merged(graph(BASE), graph(BASE), graph(BASE, more=1))
-    assert result == MergeResult(True, fields=("more",))
 
 
 BROKEN: dict[str, bytes] = {

@@ -20,9 +20,8 @@ from kits.memory_files import (
 )
 
 from core import Memory
-from core.errors import NotFoundError
-from core.facts.edits import forget, remember
-from core.graph.edits import create_note, delete_note, edit_note, hide_note, link_notes, unhide_note
+from core.facts.edits import remember
+from core.graph.edits import create_note, edit_note, hide_note, unhide_note
 from core.model.note import Note
 
 FIRST, SECOND, THIRD = (f"note-memory-{number:08x}" for number in (1, 2, 3))
@@ -114,17 +113,6 @@ def _raw_note(text: str, id: str, following: str) -> str:
     return text[start : end + 1]
 
 
-def test_of_two_notes_with_one_id_none_is_lost(tmp_path: Path) -> None:
-    write_graph(tmp_path, [note_object(1), note_object(1, content="A twin."), note_object(2)])
-    memory = _edited(tmp_path)
-    assert [note["content"] for note in graph_of(tmp_path)["notes"]][:2] == ["Content of note 1.", "A twin."]
-    memory.change("edit", lambda draft: edit_note(draft, FIRST, content="Changed."))
-    assert [note["content"] for note in graph_of(tmp_path)["notes"]][:2] == ["Changed.", "A twin."]
-    memory.change("delete", lambda draft: delete_note(draft, FIRST))
-    assert [note["content"] for note in graph_of(tmp_path)["notes"]] == ["A twin.", "Other words."]
-    assert memory.snapshot.note(FIRST).content == "A twin."
-
-
 @pytest.mark.parametrize("version", [1, 2])
 def test_notes_of_old_versions_get_metadata_in_memory_and_keep_their_text(
     tmp_path: Path, version: int
@@ -159,17 +147,6 @@ def test_changing_a_note_without_metadata_writes_the_inferred_metadata(tmp_path:
     assert {name: written.get(name) for name in METADATA} == {
         name: getattr(memory.snapshot.note(FIRST), name) for name in METADATA
     }
-
-
-def test_keys_without_a_scope_are_never_rewritten(tmp_path: Path) -> None:
-    path = write_nugget(tmp_path, "memory", [fact_object("favorite color"), fact_object("_task")], version=3)
-    before = path.read_bytes()
-    memory = Memory.open(tmp_path)
-    assert path.read_bytes() == before
-    memory.change("more", lambda draft: remember(draft, "memory", "new", "value"))
-    shaped = json.loads(path.read_bytes())
-    assert [fact["key"] for fact in shaped["facts"]] == ["favorite color", "_task", "new"]
-    assert shaped["version"] == 3
 
 
 def test_of_a_donna_and_a_nugget_file_the_donna_file_is_the_nugget(tmp_path: Path) -> None:
@@ -235,39 +212,10 @@ def test_a_name_that_leads_out_of_the_folder_is_written_in_its_own_file_alone(tm
     assert sorted(tree(tmp_path)) == ["memory/graph/graph.json", "memory/x.nugget.json"]
 
 
-def test_two_lists_of_notes_in_one_file_are_not_chosen_between(tmp_path: Path) -> None:
-    tiny = '{"id":"x","nuggetName":"m","title":"t","content":"c"}'
-    path = write_graph(tmp_path, [note_object(1)])
-    text = path.read_text().replace('"version": 3,', f'"version": 3, "notes": [{tiny}],')
-    path.write_text(text)
-    with pytest.raises(Exception, match="'notes' appears twice"):
-        Memory.open(tmp_path)
-    assert path.read_text() == text
-
-
 def test_a_field_named_notes_inside_a_note_is_no_second_list(tmp_path: Path) -> None:
     write_graph(tmp_path, [note_object(1, notes=["mine"]), note_object(2)])
     _edited(tmp_path)
     assert notes_of(tmp_path)[FIRST]["notes"] == ["mine"]
-
-
-def test_an_empty_object_is_an_empty_graph(tmp_path: Path) -> None:
-    path = write_graph(tmp_path, [])
-    path.write_text("{}")
-    memory = Memory.open(tmp_path)
-    memory.change("add", lambda draft: create_note(draft, "", "A title", "Text."))
-    assert len(notes_of(tmp_path)) == 1
-
-
-def test_a_visible_note_wins_a_title_over_its_hidden_one_of_the_same(tmp_path: Path) -> None:
-    write_graph(
-        tmp_path, [note_object(1, title="Same", hidden=True), note_object(2, title="Same"), note_object(3)]
-    )
-    memory = Memory.open(tmp_path)
-    found = memory.snapshot.resolve("Same")
-    assert found.id == SECOND
-    memory.change("link", lambda draft: link_notes(draft, THIRD, found.id))
-    assert [link["to"] for link in notes_of(tmp_path)[THIRD]["links"]] == [SECOND]
 
 
 def test_a_note_that_was_hidden_by_the_original_comes_back_with_its_fact(tmp_path: Path) -> None:
@@ -300,19 +248,3 @@ def test_null_in_an_optional_field_is_no_value(tmp_path: Path) -> None:
     assert memory.snapshot.notes[0].archived_at is None
     memory.change("hide", lambda draft: hide_note(draft, FIRST))
     assert notes_of(tmp_path)[FIRST]["archivedAt"]
-
-
-def test_a_note_can_be_asked_for_by_id_part_of_it_or_title(store: Path) -> None:
-    snapshot = Memory.open(store).snapshot
-    assert snapshot.resolve("fact-memory-00000002") is snapshot.resolve("00000002")
-    assert snapshot.resolve("USER:NAME").id == "fact-memory-00000001"
-    with pytest.raises(NotFoundError):
-        snapshot.resolve("nothing of this name")
-
-
-def test_forgetting_finds_a_key_with_spaces_around_it_and_its_note(store: Path) -> None:
-    memory = Memory.open(store)
-    note, _ = memory.change("forget", lambda draft: forget(draft, "memory", "  user:favorite color "))
-    assert note is not None
-    assert notes_of(store)[note.id]["hidden"] is True
-    assert memory.snapshot.nugget("memory").find("user:favorite color") is None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from pathlib import Path
@@ -17,7 +16,7 @@ from core import Memory
 from core.errors import ConflictError, InvalidInputError, StorageError, UnfinishedError
 from core.facts.edits import remember
 from core.graph.edits import create_note, delete_note, edit_note, hide_note, link_notes, unhide_note
-from core.model.change import ChangeSet, NoteChange
+from core.model.change import ChangeSet
 from core.model.infer import MetaInput
 from core.pipeline.service import Pipeline
 from core.places import folder_of, home_of
@@ -112,28 +111,6 @@ def test_a_memory_of_ours_with_a_page_called_as_the_index_stays_one(tmp_path: Pa
     memory.change("note", lambda draft: create_note(draft, "app", "Title", "Text"))
     (tmp_path / "MEMORY.md").write_text("# mine\n")
     assert Memory.open(tmp_path).pages is None
-
-
-@pytest.mark.parametrize(
-    ("name", "file"),
-    [
-        (".nuggets", ""),
-        (".donna", ""),
-        ("own", "settings.toml"),
-        ("own", "nuggets.db"),
-        ("own", ".nuggets.lock"),
-    ],
-)
-def test_a_home_of_ours_is_never_taken_for_pages_however_little_is_left_of_it(
-    tmp_path: Path, name: str, file: str
-) -> None:
-    home = tmp_path / name
-    home.mkdir()
-    (home / "MEMORY.md").write_text("# mine\n")
-    if file:
-        (home / file).write_text("")
-    assert Memory.open(home).pages is None
-    assert home_of(home) == home
 
 
 def test_pages_whose_index_another_program_takes_away_stay_pages_with_their_history(tmp_path: Path) -> None:
@@ -262,27 +239,6 @@ def test_pages_that_link_by_a_title_link_to_the_new_one(folder: Path) -> None:
     assert tree(folder) == before
 
 
-def test_the_words_of_the_index_are_edited_between_its_lines(folder: Path) -> None:
-    before, memory = tree(folder), Memory.open(folder)
-    note = note_of(memory, "MEMORY.md")
-    memory.change(
-        "words",
-        lambda draft: edit_note(
-            draft, note.id, content=note.content.replace("before you", "twice before you")
-        ),
-    )
-    assert tree(folder) == before | {
-        "MEMORY.md": before["MEMORY.md"].replace(b"Ask before", b"Ask twice before")
-    }
-    memory.change("hide", lambda draft: hide_note(draft, note.id))
-    left = (folder / "MEMORY.md").read_text()
-    assert "Ask" not in left
-    assert left.count("](") == 3
-    memory.history.undo()
-    memory.history.undo()
-    assert tree(folder) == before
-
-
 def test_nothing_is_promoted_from_pages_and_no_text_goes_to_the_pipeline(folder: Path) -> None:
     before, memory = tree(folder), Memory.open(folder)
     with pytest.raises(InvalidInputError, match="nothing is promoted"):
@@ -319,16 +275,6 @@ def test_a_credential_is_masked_in_the_pages_too(folder: Path) -> None:
     assert (folder / "debugging.md").stat().st_mode & 0o777 == 0o640
     assert memory.history.log()[0].change_set.kind == "mask"
     assert Memory.open(folder).history.log()[0].change_set.kind == "mask"
-
-
-def test_an_export_goes_into_another_memory_without_its_pages(folder: Path, tmp_path: Path) -> None:
-    memory = Memory.open(folder)
-    target = tmp_path / "export.json"
-    memory.exchange.export("json", target)
-    other = Memory.open(tmp_path / "other")
-    other.exchange.bring(other.exchange.read(target))
-    assert all(note.page is None for note in other.snapshot.notes)
-    assert {note.title for note in other.snapshot.notes} == {note.title for note in memory.snapshot.notes}
 
 
 @pytest.mark.parametrize(
@@ -370,52 +316,6 @@ def test_undo_of_many_pages_at_once_gives_back_every_page_and_line(folder: Path,
     assert listed(folder) == before
 
 
-def test_pages_whose_names_differ_in_case_alone_come_back_under_their_own(tmp_path: Path) -> None:
-    pages = {"A.md": "one\n", "memory.md": "three\n", "MEMORY.md": "- [A](A.md)\n- [a](a.md)\n"}
-    folder = write_folder(tmp_path, pages)
-    if (folder / "a.md").exists():
-        pytest.skip("this disk takes names that differ in case alone for one")
-    (folder / "a.md").write_text("two\n")
-    before, memory = listed(folder), Memory.open(folder)
-    for name in ("A.md", "a.md", "memory.md"):
-        id = note_of(memory, name).id
-        memory.change("delete", lambda draft, id=id: delete_note(draft, id))  # type: ignore[misc]
-        memory.history.undo()
-        assert listed(folder) == before
-
-
-@pytest.mark.parametrize("index", [None, "- [X](x.md)\n"])
-def test_undo_of_an_import_of_pages_gives_back_the_index_without_its_words(
-    folder: Path, tmp_path: Path, index: str | None
-) -> None:
-    pages = {"x.md": "x\n"} | ({} if index is None else {"MEMORY.md": index})
-    other = write_folder(tmp_path / "other", pages)
-    before, memory = tree(other), Memory.open(other)
-    notes = Memory.open(folder).snapshot.notes
-    memory.apply(
-        ChangeSet(
-            id="1",
-            at="",
-            author=memory.author,
-            reason="import",
-            notes=tuple(NoteChange(id=note.id, before=None, after=note) for note in notes),
-        )
-    )
-    assert "Ask before you push." in tree(other)["MEMORY.md"].decode()
-    memory.history.undo()
-    assert tree(other) == before
-
-
-def test_a_file_whose_name_no_line_can_hold_gets_none(tmp_path: Path) -> None:
-    name = "b (1).md"
-    folder = write_folder(tmp_path, {"MEMORY.md": "", name: "text\n"})
-    before, memory = tree(folder), Memory.open(folder)
-    (folder / name).unlink()
-    memory.refresh()
-    memory.history.undo(memory.history.log()[0].change_set)
-    assert tree(folder) == before
-
-
 # Other programs
 
 
@@ -444,26 +344,6 @@ def test_a_page_that_was_deleted_is_kept_hidden_and_undo_brings_back_its_bytes(f
     assert Memory.open(folder, reconcile=False).snapshot.by_id[id].hidden
     memory.history.undo(memory.history.log()[0].change_set)
     assert (folder / "deploy-needs-vpn.md").read_bytes() == data
-
-
-def test_a_page_that_was_renamed_is_the_same_note(folder: Path) -> None:
-    memory = Memory.open(folder)
-    id = note_of(memory, "debugging.md").id
-    memory.change("tag", lambda draft: edit_note(draft, id, add_tags=["mine"]))
-    (folder / "debugging.md").rename(folder / "trace.md")
-    memory.refresh()
-    assert note_of(memory, "trace.md").id == id
-    assert "mine" in note_of(memory, "trace.md").tags
-
-
-def test_an_unknown_field_that_changed_alone_is_in_the_log_and_comes_back(folder: Path) -> None:
-    memory = Memory.open(folder)
-    before = tree(folder)
-    page = folder / "billing.md"
-    page.write_bytes(page.read_bytes().replace(b"owner: 'ops'", b"owner: 'sales'"))
-    memory.refresh()
-    memory.history.undo(memory.history.log()[0].change_set)
-    assert tree(folder) == before
 
 
 def test_our_edit_and_one_of_claude_in_another_part_of_the_page_go_together(folder: Path) -> None:
@@ -642,22 +522,6 @@ def test_a_text_too_long_for_a_page_is_refused_before_anything_is_written(folder
     assert [problem.place for problem in memory.snapshot.problems] == ["huge.md"]
 
 
-def test_what_is_no_file_among_the_pages_is_a_problem_and_nobody_waits_for_it(folder: Path) -> None:
-    os.mkfifo(folder / "pipe.md")
-    (folder / "folder.md").mkdir()
-    (folder / "gone.md").symlink_to(folder / "nowhere.md")
-    memory = Memory.open(folder)
-    assert {problem.place for problem in memory.snapshot.problems} == {"pipe.md", "gone.md"}
-    assert len(memory.snapshot.notes) == len(PAGES)
-
-
-def test_permissions_of_a_page_stay(folder: Path) -> None:
-    os.chmod(folder / "billing.md", 0o640)
-    memory = Memory.open(folder)
-    memory.change("edit", lambda draft: edit_note(draft, note_of(memory, "billing.md").id, content="New."))
-    assert (folder / "billing.md").stat().st_mode & 0o777 == 0o640
-
-
 # Laws
 
 CHARACTERS = st.characters(exclude_categories=["Cs"], max_codepoint=0x2FFF)
@@ -755,16 +619,6 @@ def test_a_change_touches_its_page_alone_and_undo_gives_back_the_exact_bytes(
     if not made.empty:
         memory.history.undo(made)
     assert tree(folder) == before
-
-
-def test_what_the_home_holds_is_a_note_graph_with_the_exact_pages(folder: Path) -> None:
-    memory = Memory.open(folder)
-    memory.change("edit", lambda draft: edit_note(draft, note_of(memory, "debugging.md").id, content="New."))
-    held = json.loads((memory.home / "graph" / "graph.json").read_bytes())["notes"]
-    kept = {one["nuggets-tui.page"]["file"]: one["nuggets-tui.page"]["text"] for one in held}
-    assert {name: text.encode() for name, text in kept.items() if name != "MEMORY.md"} == {
-        name: data for name, data in tree(folder).items() if name != "MEMORY.md"
-    }
 
 
 # What the system refuses

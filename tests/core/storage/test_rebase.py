@@ -24,7 +24,6 @@ from core.model.change import ChangeSet
 from core.model.draft import Draft
 from core.model.infer import MetaInput
 from core.model.note import replace
-from core.text.normalise import squeeze
 
 FIRST, SECOND, THIRD = (f"note-memory-{number:08x}" for number in (1, 2, 3))
 FACT = "fact-memory-000000ff"
@@ -280,15 +279,6 @@ def test_an_unknown_field_that_both_changed_in_two_ways_is_a_conflict_and_nothin
         assert other.snapshot.note(FIRST).extra == {"of another program": "theirs"}
 
 
-def test_white_space_that_an_edit_set_is_kept_beside_an_edit_of_another_field() -> None:
-    spaced = "Content  of\n\n    note 1."
-    edits: tuple[Edit, Edit] = (lambda draft: edit_note(draft, FIRST, content=spaced), FIELDS["title"])
-    for order in ((0, 1), (1, 0)):
-        note = outcome(edits, order).snapshot.note(FIRST)
-        assert (note.title, squeeze(note.content)) == ("New title", "Content of note 1.")
-        assert note.content != squeeze(note.content)
-
-
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
 def test_facts_hidden_by_programs_that_do_not_know_of_each_other_return_to_their_places(
     order: tuple[int, ...],
@@ -316,21 +306,3 @@ def test_applying_a_change_set_again_does_nothing() -> None:
             assert theirs.apply(change_set).empty
             assert ours.apply(change_set).empty
             assert tree(ours.home) == before
-
-
-def test_a_whole_file_is_written_once_and_only_over_what_was_seen(tmp_path: Path) -> None:
-    with two_programs() as (ours, _):
-        target = tmp_path / "notes" / "MEMORY.md"
-        draft = ours.draft()
-        draft.put_file(str(target), None, b"one\n")
-        change_set = draft.change_set("promote")
-        done = ours.apply(change_set)
-        assert target.read_bytes() == b"one\n"
-        assert ours.apply(change_set).empty
-        target.write_bytes(b"by hand\n")
-        with pytest.raises(ConflictError, match="has changed since"):
-            ours.history.undo(done)
-        assert target.read_bytes() == b"by hand\n"
-        target.write_bytes(b"one\n")
-        ours.history.undo(done)
-        assert not target.exists()

@@ -8,7 +8,6 @@ import pytest
 from kits.memory_files import (
     GRAPH,
     fact_object,
-    graph_of,
     note_object,
     replace_bytes,
     write_graph,
@@ -92,18 +91,6 @@ def test_a_repair_is_not_taken_back_over_what_came_later(home: Path) -> None:
     assert (path.read_bytes(), memory.history.newest()) == (now, entries)
 
 
-def test_a_repair_whose_former_bytes_are_gone_is_not_taken_back(home: Path) -> None:
-    path, _ = damaged(home, "a note that is none")
-    memory = opened(home)
-    memory.maintenance.repair()
-    now = path.read_bytes()
-    for record in memory.maintenance.set_aside():
-        record.path.unlink()
-    with pytest.raises(ConflictError, match="quarantine"):
-        memory.history.undo()
-    assert path.read_bytes() == now
-
-
 def test_a_repair_that_is_taken_back_is_made_again_by_repair_alone(home: Path) -> None:
     damaged(home, "a note that is none")
     memory = opened(home)
@@ -114,17 +101,3 @@ def test_a_repair_that_is_taken_back_is_made_again_by_repair_alone(home: Path) -
             memory.history.redo(what)
     with pytest.raises(InvalidInputError, match="already"):
         memory.history.undo(made.id)
-
-
-def test_in_one_window_a_repair_of_notes_is_taken_back_first_and_that_of_their_file_is_never_passed_over(
-    home: Path,
-) -> None:
-    path, before = damaged(home, "a note that is none")
-    replace_bytes(path, before.replace(b'"tags": [', b'"tags": ["twice", "twice", ', 1))
-    memory = opened(home)
-    assert memory.maintenance.repair().notes
-    memory.history.undo()
-    # Taking that back wrote the file anew.
-    with pytest.raises(ConflictError, match="quarantine"):
-        memory.history.undo()
-    assert graph_of(home)["notes"][2]["content"] == "mine"

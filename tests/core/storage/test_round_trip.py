@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -42,16 +41,6 @@ def test_a_fact_file_round_trips_byte_for_byte(golden: Path, name: str) -> None:
     assert not document.problems
 
 
-def test_every_graph_of_the_reflection_scenarios_round_trips(golden: Path) -> None:
-    shaped = json.loads((golden / "reflect.json").read_bytes())
-    graphs = [part for part in _walk(shaped) if isinstance(part.get("notes"), list) and "version" in part]
-    for graph in graphs:
-        data = (json.dumps(graph, indent=2, ensure_ascii=False) + "\n").encode()
-        document = read_graph(Path("graph.json"), data, None, RULES)
-        assert b"".join(document.to_parts()) == data
-        assert not document.problems
-
-
 def _walk(value: Any) -> list[dict[str, Any]]:
     if isinstance(value, dict):
         return [value, *(part for item in value.values() for part in _walk(item))]
@@ -78,13 +67,6 @@ def test_opening_and_browsing_leaves_every_byte_and_makes_nothing_but_the_log(st
     assert {path: path.stat().st_mtime_ns for path in stamps} == stamps
     made = {path.name for path in {*store.rglob("*")} - stamps.keys()}
     assert made <= {".nuggets.lock", "nuggets.db", "nuggets.db-wal", "nuggets.db-shm"}
-
-
-def test_opening_a_folder_that_is_not_there_makes_nothing(tmp_path: Path) -> None:
-    memory = Memory.open(tmp_path / "nowhere" / "deep")
-    assert memory.snapshot.notes == ()
-    assert not memory.refresh()
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_edit_that_changes_nothing_writes_nothing(store: Path) -> None:
@@ -114,15 +96,6 @@ def test_hiding_one_note_changes_the_fields_of_that_note_alone(
     now = (store / GRAPH).read_text().splitlines()
     assert now[:start] == lines[:start]
     assert now[len(now) - (len(lines) - end) :] == lines[end:]
-
-
-def test_a_hidden_fact_is_out_of_its_file_and_waits_in_its_note(store: Path) -> None:
-    other = (store / "projects.donna.json").read_bytes()
-    before = facts_of(store, "memory.donna.json")
-    Memory.open(store).change("hide", lambda draft: hide_note(draft, FACT_NOTE))
-    assert facts_of(store, "memory.donna.json") == [before[0], *before[2:]]
-    assert notes_of(store)[FACT_NOTE]["hiddenFact"] == before[1] | {"index": 1}
-    assert (store / "projects.donna.json").read_bytes() == other
 
 
 def _sound(memory: Memory) -> list[Note]:
@@ -184,24 +157,3 @@ def test_taking_a_change_back_gives_back_every_byte_whatever_the_clock_says(
         assert tree(store) != before
         memory.history.undo(done)
         assert tree(store) == before
-
-
-def test_recall_of_a_fact_moves_hits_session_and_last_access_alone(store: Path) -> None:
-    id = "fact-memory-00000001"
-    before = notes_of(store)
-    facts = facts_of(store, "memory.donna.json")
-    memory = Memory.open(store)
-    memory.change("hit", lambda draft: record_hit(draft, "memory", "user:name", id, "s-9"), kind="hit")
-    after = notes_of(store)
-    assert {name for name in after[id] if after[id][name] != before[id][name]} == {
-        "hits",
-        "lastHitSession",
-        "lastAccessedAt",
-    }
-    assert {other for other in after if after[other] != before[other]} == {id}
-    assert facts_of(store, "memory.donna.json")[0] == facts[0] | {"hits": 3, "last_hit_session": "s-9"}
-
-
-def test_the_donna_file_is_written_back_under_its_own_name(store: Path) -> None:
-    Memory.open(store).change("forget", lambda draft: forget(draft, "memory", "user:name"))
-    assert sorted(path.name for path in store.glob("*.json")) == ["memory.donna.json", "projects.donna.json"]

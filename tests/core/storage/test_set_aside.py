@@ -13,15 +13,13 @@ from kits.memory_files import (
     graph_of,
     note_object,
     notes_of,
-    tree,
     write_graph,
     write_nugget,
 )
 
 from core import Memory
-from core.errors import NuggetsError
 from core.facts.edits import forget
-from core.graph.edits import create_note, delete_note, edit_note, hide_note, link_notes
+from core.graph.edits import create_note, delete_note, edit_note, hide_note
 
 FIRST, SECOND, THIRD = (f"note-memory-{number:08x}" for number in (1, 2, 3))
 
@@ -130,17 +128,6 @@ def test_links_to_a_note_that_cannot_be_read_stay(tmp_path: Path) -> None:
     assert Memory.open(tmp_path).snapshot.note(THIRD).links[0].to == SECOND
 
 
-def test_a_deleted_note_comes_back_between_its_neighbours_also_beside_an_unreadable_one(
-    tmp_path: Path,
-) -> None:
-    write_graph(tmp_path, [None, *(note_object(number) for number in range(1, 6))])
-    before = tree(tmp_path)
-    memory = Memory.open(tmp_path)
-    _, done = memory.change("delete", lambda draft: [delete_note(draft, id) for id in (THIRD, FIRST)])
-    memory.history.undo(done)
-    assert tree(tmp_path) == before
-
-
 @pytest.mark.parametrize(
     "bad", [None, 5, {"key": "k"}, {"key": 5, "value": "x"}, {"key": "k", "value": None}]
 )
@@ -154,15 +141,6 @@ def test_one_bad_fact_costs_no_fact_at_all(tmp_path: Path, bad: object) -> None:
     assert facts_of(tmp_path, "memory.nugget.json") == [fact_object("a"), bad, fact_object("c")]
     memory.history.undo(done)
     assert path.read_bytes() == before
-
-
-def test_linking_to_an_unreadable_note_is_refused_and_harms_nothing(tmp_path: Path) -> None:
-    write_graph(tmp_path, [note_object(1), note_object(2, content=5)])
-    before = tree(tmp_path)
-    memory = Memory.open(tmp_path)
-    with pytest.raises(NuggetsError):
-        memory.change("link", lambda draft: link_notes(draft, FIRST, SECOND))
-    assert tree(tmp_path) == before
 
 
 def test_an_unreadable_note_is_neither_overwritten_nor_doubled_by_its_id(tmp_path: Path) -> None:

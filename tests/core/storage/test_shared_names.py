@@ -80,13 +80,6 @@ def test_a_key_that_stands_twice_in_a_fact_file_is_never_lost_unasked(tmp_path: 
     assert Memory.open(tmp_path).snapshot.nuggets == memory.snapshot.nuggets
 
 
-def test_what_another_program_forgets_is_seen_beside_a_key_that_stands_twice(tmp_path: Path) -> None:
-    of_one_key(tmp_path).close()
-    write_nugget(tmp_path, "memory", [fact_object("k", "one"), fact_object("k", "two")])
-    memory = Memory.open(tmp_path)
-    assert [change.key for change in memory.history.log(limit=1)[0].change_set.facts] == ["j"]
-
-
 def test_repair_leaves_both_to_a_person(tmp_path: Path) -> None:
     of_one_id(tmp_path).close()
     memory = of_one_key(tmp_path)

@@ -130,45 +130,6 @@ def test_a_link_stands_on_one_page_and_goes_from_there(folder: Path) -> None:
     assert tree(folder) == before
 
 
-def test_a_new_note_links_to_others_so_that_a_hub_gathers_no_lines(folder: Path) -> None:
-    before, memory = tree(folder), Memory.open(folder)
-
-    def edit(draft: object) -> None:
-        note = create_note(draft, "", "A first thing", "Text.")  # type: ignore[arg-type]
-        link_notes(draft, note.id, note_of(memory, "billing.md").id, "see")  # type: ignore[arg-type]
-
-    memory.change("new", edit)
-    assert _differs(folder, before) == {"a-first-thing.md"}
-    assert (
-        tree(folder)["a-first-thing.md"].decode()
-        == "---\nlinks:\n  - billing: see\n---\n\n# A first thing\n\nText.\n"
-    )
-
-
-def test_undoing_one_of_two_tags_keeps_the_other(folder: Path) -> None:
-    memory = Memory.open(folder)
-    note = note_of(memory, "deploy-to-staging.md")
-    _, first = memory.change("tag", lambda draft: edit_note(draft, note.id, add_tags=["one"]))
-    memory.change("tag", lambda draft: edit_note(draft, note.id, add_tags=["two"]))
-    memory.history.undo(first)
-    assert {"two"} == {"one", "two"} & set(note_of(Memory.open(folder), "deploy-to-staging.md").tags)
-    assert "  - one" not in (folder / "deploy-to-staging.md").read_text()
-
-
-def test_a_page_that_changed_meanwhile_keeps_both_changes(folder: Path) -> None:
-    memory = Memory.open(folder)
-    note = note_of(memory, "deploy-to-staging.md")
-    path = folder / "deploy-to-staging.md"
-    path.write_text(path.read_text().replace("- Ask in #ops first.", "- Ask in #deploys first."))
-    memory.change(
-        "edit",
-        lambda draft: edit_note(draft, note.id, add_tags=["x"]),
-    )
-    said = path.read_text()
-    assert "#deploys" in said
-    assert "  - x\n" in said
-
-
 # What git does
 
 
@@ -279,13 +240,6 @@ def test_what_cannot_be_a_note_is_told_with_its_reason_and_nothing_else_suffers(
     }  # fmt: skip
     assert not memory.search("hunter2")
     assert "Billing" in [hit.note.title for hit in memory.search("invoices")]
-
-
-def test_two_pages_with_one_title_are_two_notes_and_links_go_by_the_name_of_the_file(folder: Path) -> None:
-    (folder / "a.md").write_text("# plain\n\nAnother.\n")
-    (folder / "b.md").write_text("---\nlinks: [plain]\n---\n# B\n")
-    memory = Memory.open(folder)
-    assert [link.to for link in note_of(memory, "b.md").links] == [note_of(memory, "plain.md").id]
 
 
 @pytest.mark.parametrize("state", ["off", "/dev/null/state", "in the folder"])

@@ -21,7 +21,6 @@ from kits.memory_files import (
     graph_of,
     note_object,
     notes_of,
-    tree,
     write_graph,
     write_nugget,
 )
@@ -203,23 +202,3 @@ def test_numbers_keep_their_text_in_fields_that_are_not_touched(tmp_path: Path, 
     after = path.read_text()
     for name, wanted in (("weight", number), ("w", number), ("factor", number), ("confidence", confidence)):
         assert re.search(rf'"{name}": {re.escape(wanted)}[,\n]', after), name
-
-
-def test_whole_numbers_written_with_a_fraction_are_read(tmp_path: Path) -> None:
-    write_graph(tmp_path, [note_object(1, hits=2.0)])
-    write_nugget(tmp_path, "memory", [fact_object("a", hits=3.0)])
-    snapshot = Memory.open(tmp_path).snapshot
-    assert not snapshot.problems
-    assert (snapshot.notes[0].hits, snapshot.nuggets[0].facts[0].hits) == (2, 3)
-
-
-def test_an_unknown_part_of_a_fact_file_survives_as_bytes(tmp_path: Path) -> None:
-    path = write_nugget(tmp_path, "memory", [fact_object("a"), fact_object("b")], later={"x": [1, 2]})
-    path.write_bytes(path.read_bytes().replace(b'"later":{"x":[1,2]}', b'"later":{ "x" : [1.0, 2e0] }'))
-    before = tree(tmp_path)["memory.nugget.json"]
-    memory = Memory.open(tmp_path)
-    memory.change("more", lambda draft: remember(draft, "memory", "c", "new"))
-    after = path.read_bytes()
-    assert after == before.replace(
-        b'],"config"', b',{"key":"c","value":"new","hits":0,"last_hit_session":""}],"config"'
-    )

@@ -80,23 +80,6 @@ def test_a_note_that_goes_while_it_cannot_be_read_is_told_and_can_come_back(tmp_
     assert graph_of(tmp_path)["notes"] == three()
 
 
-def test_what_cannot_be_read_is_not_called_removed_when_we_write_or_others_do(tmp_path: Path) -> None:
-    bad = broken_note(tmp_path)
-    memory = Memory.open(tmp_path)
-    memory.change("edit", lambda draft: edit_note(draft, FIRST, content="Ours."))
-    assert [entry.change_set.kind for entry in memory.history.log()] == ["edit"]
-    ours = graph_of(tmp_path)["notes"]
-    write_graph(tmp_path, [*ours, note_object(4)])
-    memory.refresh()
-    assert [entry.change_set.reason for entry in memory.history.log()][:1] == ["+1 note"]
-    write_graph(tmp_path, [ours[0], three()[1] | {"content": "Back."}, ours[2], note_object(4)])
-    memory.refresh()
-    [change] = memory.history.log()[0].change_set.notes
-    assert change.before is not None
-    assert change.before.content == "Content of note 2."
-    assert bad[1]["content"] == 5
-
-
 def test_a_file_cut_off_after_a_note_could_not_be_read_is_mended_with_its_last_good_version(
     tmp_path: Path,
 ) -> None:
@@ -140,14 +123,6 @@ def test_a_fact_that_goes_while_it_cannot_be_read_is_told_and_can_come_back(
     assert (change.key, change.after) == ("b", None)
     memory.history.undo(entry.change_set.id)
     assert [fact["value"] for fact in facts_of(tmp_path, FACTS)] == ["value of a", "value of b", "value of c"]
-
-
-def test_a_fact_that_is_readable_again_was_changed_not_added(tmp_path: Path) -> None:
-    facts = broken_fact(tmp_path, BAD_FACTS[0])
-    write_nugget(tmp_path, "memory", [facts[0], fact_object("b", "theirs"), facts[2]])
-    [change] = Memory.open(tmp_path).history.log()[0].change_set.facts
-    assert change.before is not None
-    assert change.before.value == "value of b"
 
 
 def test_a_fact_that_we_forget_beside_an_unreadable_one_does_not_come_back(tmp_path: Path) -> None:
@@ -206,39 +181,7 @@ def test_repair_leaves_a_note_of_which_nothing_was_ever_read(tmp_path: Path) -> 
     assert path.read_bytes() == was
 
 
-def test_repair_tells_of_no_former_change_when_it_leaves_nothing_to_log(tmp_path: Path) -> None:
-    broken_note(tmp_path)
-    memory = Memory.open(tmp_path)
-    memory.change("earlier", lambda draft: edit_note(draft, FIRST, content="Ours."), kind="repair")
-    made = memory.maintenance.repair()
-    assert (made.notes, [mend.path for mend in made.mends]) == ((), [str(GRAPH)])
-    assert notes_of(tmp_path)[SECOND]["content"] == "Content of note 2."
-
-
-def test_what_others_did_before_a_repair_is_put_down_to_them(tmp_path: Path) -> None:
-    bad = broken_note(tmp_path)
-    memory = Memory.open(tmp_path)
-    write_graph(tmp_path, [bad[0] | {"content": "Theirs."}, bad[1], bad[2]])
-    memory.maintenance.repair()
-    theirs = memory.history.log()[-1].change_set
-    assert (theirs.kind, [change.id for change in theirs.notes]) == ("outside", [FIRST])
-    assert [note["content"] for note in graph_of(tmp_path)["notes"]][:2] == ["Theirs.", "Content of note 2."]
-
-
 # Bytes that are no text
-
-
-def test_a_note_with_bytes_that_are_no_utf_8_is_set_aside_with_them(tmp_path: Path) -> None:
-    path = write_graph(tmp_path, [note_object(1, content="@"), note_object(2)])
-    replace_bytes(path, path.read_bytes().replace(b'"@"', b'"latin \xe9\xff"'))
-    memory = Memory.open(tmp_path)
-    assert [note.id for note in memory.snapshot.notes] == [SECOND]
-    assert memory.snapshot.set_aside == {FIRST}
-    [problem] = memory.snapshot.problems
-    assert "is not UTF-8" in problem.what
-    memory.change("edit", lambda draft: edit_note(draft, SECOND, content="Other words."))
-    assert b'"latin \xe9\xff"' in path.read_bytes()
-    assert any(b"latin \xe9\xff" in record_bytes(record) for record in memory.maintenance.set_aside())
 
 
 @pytest.mark.parametrize("value", [b'"caf\xe9"', b'{"odd": "\xff"}'])
@@ -267,14 +210,6 @@ def test_a_fact_with_bytes_that_are_no_utf_8_is_set_aside_and_comes_back_by_repa
     memory.maintenance.repair()
     assert [fact["key"] for fact in facts_of(tmp_path, FACTS)] == ["a", "b", "c", "d"]
     assert facts_of(tmp_path, FACTS)[1]["value"] == "@v"
-
-
-def test_text_of_any_script_and_escapes_of_half_characters_are_no_bad_bytes(tmp_path: Path) -> None:
-    path = write_graph(tmp_path, [note_object(1, content="@"), note_object(2, content="Größe 日本 🎈")])
-    replace_bytes(path, path.read_bytes().replace(b'"@"', rb'"half \udce9 and \ud83d"'))
-    memory = Memory.open(tmp_path)
-    assert memory.snapshot.problems == ()
-    assert memory.snapshot.note(FIRST).content == "half \ufffd and \ufffd"
 
 
 @pytest.mark.slow

@@ -38,19 +38,3 @@ def test_many_unreadable_notes_are_few_problems_and_each_text_is_read_once(
     assert len(problems) < 300
     assert [one.place for one in problems if "more" in one.place] == ["19,900 more", "4,900 more"]
     assert len(read) < 300
-
-
-def test_what_is_too_short_for_a_note_or_fact_is_counted_and_not_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    read: list[bytes] = []
-    for name, real in (("read_note", documents.read_note), ("read_fact", documents.read_fact)):
-        monkeypatch.setattr(
-            documents, name, lambda raw, *rest, real=real: (read.append(raw), real(raw, *rest))[1]
-        )
-    (tmp_path / "graph").mkdir()
-    items = ",".join(map(str, range(5_000)))
-    (tmp_path / "graph" / "graph.json").write_text(f'{{"version": 3, "notes": [{items}]}}')
-    (tmp_path / "a.nugget.json").write_text(f'{{"name": "a", "facts": [{items}]}}')
-    assert len(Memory.open(tmp_path, reconcile=False).snapshot.problems) < 300
-    assert len(read) < 300

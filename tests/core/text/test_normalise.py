@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kits.hostile import HOSTILE
 
-from core.text.normalise import code_lines, encodable, normalise_content, normalise_line, squeeze
+from core.text.normalise import code_lines, encodable, normalise_content, normalise_line
 
 SPACED = st.lists(
     st.sampled_from(["", " ", "    ", "\t", "a", "  b", "    code", "```", "~~~~", "- x", "x  y ",
@@ -26,16 +26,6 @@ def test_twice_is_once(text: str) -> None:
 def test_only_white_space_is_ever_lost(text: str) -> None:
     lost = "".join(normalise_content(text).split()), "".join(text.split())
     assert lost[0] == lost[1]
-
-
-@given(SPACED)
-def test_no_line_ends_in_spaces_and_no_two_blank_lines_stand_outside_code(text: str) -> None:
-    lines = normalise_content(text).split("\n")
-    code = code_lines(lines)
-    assert all(line == line.rstrip(" \t") for line in lines)
-    for place in range(1, len(lines)):
-        if not lines[place] and not lines[place - 1]:
-            assert code[place]
 
 
 @given(SPACED)
@@ -88,20 +78,11 @@ def test_hostile_text_passes(text: str) -> None:
         found.encode()
 
 
-def test_a_title_is_one_line_with_its_inner_spaces() -> None:
-    assert normalise_line("  a  b \r\n c\td\n") == "a  b   c d"
-    assert normalise_line("\n\n") == ""
-
-
 @given(st.text())
 def test_a_title_twice_is_once_and_holds_no_line_break(text: str) -> None:
     once = normalise_line(text)
     assert normalise_line(once) == once
     assert not set(once) & set("\r\n\t\f\v")
-
-
-def test_texts_that_differ_by_white_space_alone_are_equal_when_squeezed() -> None:
-    assert squeeze(" a\n\n  b\tc ") == squeeze("a b c") == "a b c"
 
 
 @pytest.mark.slow
