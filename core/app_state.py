@@ -41,7 +41,7 @@ def write_state(home: Path, name: str, data: bytes, environ: Mapping[str, str] |
 def write_cached(home: Path, name: str, data: bytes, environ: Mapping[str, str] | None = None) -> bool:
     """Keeps what can be made anew in the cache of the memory in `home`; whether there is a place for it."""
     folder = cache_folder(home, os.environ if environ is None else environ)
-    if folder is None or not claim_cache_folder(folder, home):
+    if folder is None or not claim_cache_folder(folder):
         return False
     with contextlib.suppress(OSError, StorageError):
         replace_file(folder / name, data)

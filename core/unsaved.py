@@ -100,7 +100,7 @@ class UnsavedTexts:
     def of(cls, home: Path, environ: Mapping[str, str] | None = None) -> UnsavedTexts | None:
         """Those of the memory in `home`; None when there is no place for them, or NUGGETS_STATE is "off"."""
         folder = unsaved_folder(home, os.environ if environ is None else environ)
-        return cls(UnsavedFiles(folder, home)) if folder is not None else None
+        return cls(UnsavedFiles(folder)) if folder is not None else None
 
     def keep(self) -> UnsavedFile:
         """A place for another text. Nothing is written yet."""
@@ -134,7 +134,7 @@ def mask_unsaved(home: Path, masks: Masks, environ: Mapping[str, str] | None = N
     many were changed. What somebody goes on to write is kept as they write it. Raises StorageError.
     """
     folder = unsaved_folder(home, os.environ if environ is None else environ)
-    files = UnsavedFiles(folder, home) if folder is not None else None
+    files = UnsavedFiles(folder) if folder is not None else None
     changed = 0
     for name, body in files.all() if files is not None else ():
         unsaved = _decoded(body)

@@ -217,5 +217,5 @@ class SearchService:
         from core.storage.cache import claim_cache_folder
 
         if self._mine is None:
-            self._mine = self._cache is not None and claim_cache_folder(self._cache.parent, self.home)
+            self._mine = self._cache is not None and claim_cache_folder(self._cache.parent)
         return self._mine

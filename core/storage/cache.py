@@ -13,7 +13,6 @@ import re
 import stat
 import sys
 from collections.abc import Iterator, Mapping
-from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -24,25 +23,17 @@ from core.storage.files.atomic import make_folder, remove_leftovers_of, replace_
 from core.storage.files.side_folders import names_in
 from core.text.digests import blake2b
 from core.user_folders import cache_folder as folder_of
-from core.user_folders import name_of
 
 INDEX_NAME: Final = "index.cache"
 # Of one's own notes and the team's together.
 TEAM_INDEX_NAME: Final = "team.cache"
-MEMORY_NAME: Final = "memory.txt"
 # What agents are told at the start of a session.
 BRIEFING_NAME: Final = "briefing.json"
 _OURS: Final = re.compile(
-    "|".join(map(re.escape, (INDEX_NAME, TEAM_INDEX_NAME, MEMORY_NAME, BRIEFING_NAME)))
-    + r"|\..+\.\d+-[0-9a-f]{8}\.tmp"
+    "|".join(map(re.escape, (INDEX_NAME, TEAM_INDEX_NAME, BRIEFING_NAME))) + r"|\..+\.\d+-[0-9a-f]{8}\.tmp"
 )
-_FOLDER: Final = re.compile(r"[0-9a-f]{16}")
 _DIGEST: Final = 16
 _LARGEST: Final = 1 << 30
-_LONGEST_PATH: Final = 1 << 16
-# At most so many folders of other memories are looked at, and so many removed, at a time.
-_LOOKED_AT: Final = 1000
-_REMOVED: Final = 10
 # What keeps a cache from being read or written, and is nobody's concern.
 _TROUBLE: Final = (OSError, ValueError, MemoryError, NotImplementedError, NuggetsError)
 
@@ -111,55 +102,17 @@ def cache_folder(home: Path, environ: Mapping[str, str]) -> Path | None:
     return None if found is None else Path(found)
 
 
-def claim_cache_folder(folder: Path, home: Path) -> bool:
-    """Makes the folder that `cache_folder` gave, writes into it which memory it belongs to, and removes caches
-    beside it whose memory is gone. False when it cannot be used. Never raises.
-    """
+def claim_cache_folder(folder: Path) -> bool:
+    """Makes the folder that `cache_folder` gave. False when it cannot be used. Never raises."""
     with contextlib.suppress(*_TROUBLE):
         make_folder(folder)
-        if folder.is_symlink() or not is_ours(folder.stat()):
-            return False
-        memory = os.fsencode(os.path.realpath(home))
-        if _memory_of(folder) != memory:
-            replace_file(folder / MEMORY_NAME, memory + b"\n")
-        _remove_orphans(folder.parent, folder.name)
-        return True
-    return False
-
-
-def _memory_of(folder: Path) -> bytes | None:
-    """The path of the memory that a folder says it is the cache of."""
-    with contextlib.suppress(*_TROUBLE), own_file(folder / MEMORY_NAME) as handle:
-        return read_up_to(handle, _LONGEST_PATH).removesuffix(b"\n")
-    return None
-
-
-def _remove_orphans(root: Path, current: str) -> None:
-    with os.scandir(root) as entries:
-        names = [e.name for e in islice(entries, _LOOKED_AT) if e.is_dir(follow_symlinks=False)]
-    orphans = (name for name in names if name != current and _is_orphan(root / name))
-    for name in islice(orphans, _REMOVED):
-        remove_cache(root / name)
-
-
-def _is_orphan(folder: Path) -> bool:
-    """Whether a folder is a cache of ours, as its name proves, for a memory that surely is no more."""
-    memory = _memory_of(folder) if _FOLDER.fullmatch(folder.name) else None
-    if memory is None or folder.name != name_of(memory):
-        return False
-    try:
-        os.lstat(memory)
-    except (FileNotFoundError, NotADirectoryError):
-        return True
-    except (OSError, ValueError):
-        return False
+        return not folder.is_symlink() and is_ours(folder.stat())
     return False
 
 
 def remove_cache(folder: Path) -> None:
-    """Removes our files from a cache, the one that names its memory last, and the folder if nothing else is in it."""
-    ours = [name for name in names_in(folder) if _OURS.fullmatch(name)]
+    """Removes our files from a cache, and the folder if nothing else is in it."""
     with contextlib.suppress(OSError):
-        for name in sorted(ours, key=lambda name: name == MEMORY_NAME):
+        for name in filter(_OURS.fullmatch, names_in(folder)):
             (folder / name).unlink()
         folder.rmdir()

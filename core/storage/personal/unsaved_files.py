@@ -2,7 +2,6 @@
 
 <owner>-<text>.json    a text; <owner> and <text> are 16 hexadecimal digits each
 <owner>.lock           held by the process that owns these texts; the system lets it go when the process ends
-memory.txt             which memory they belong to
 
 A text whose owner is gone, however it went, may be claimed by another process: a rename decides who has it.
 """
@@ -25,7 +24,6 @@ from core.storage.files.atomic import Lock, make_folder, refused, replace_file
 from core.storage.files.side_folders import names_in
 from core.user_folders import state_folder
 
-MEMORY_NAME: Final = "memory.txt"
 # A separate owner for texts set aside on purpose: no process ever holds it.
 _NOBODY: Final = "0" * 16
 _TEXT: Final = re.compile(r"(?P<owner>[0-9a-f]{16})-[0-9a-f]{16}\.json")
@@ -54,9 +52,8 @@ def unsaved_folder(home: Path, environ: Mapping[str, str]) -> Path | None:
 class UnsavedFiles:
     """The unsaved texts of a memory, as one process has them. Safe to use from several threads."""
 
-    def __init__(self, folder: Path, home: Path) -> None:
+    def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._home = home
         self._owner = os.urandom(8).hex()
         self._lock: Lock | None = None
         self._guard = threading.Lock()
@@ -150,9 +147,6 @@ class UnsavedFiles:
                 # Whoever only looks whether the owner lives holds the lock for an instant.
                 lock = Lock(self._folder / f"{self._owner}.lock")
                 lock.acquire(_PATIENCE)
-                memory = self._folder / MEMORY_NAME
-                if not memory.exists():
-                    replace_file(memory, os.fsencode(os.path.realpath(self._home)) + b"\n")
             except OSError as error:
                 raise refused(self._folder, "cannot be used", error) from error
             except LockTimeoutError as error:

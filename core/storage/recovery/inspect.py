@@ -14,39 +14,34 @@ from core.errors import NuggetsError, ReadOnlyError, Remedy
 from core.folder import DATABASE_FILE, FACT_SUFFIXES, GRAPH_FILE
 from core.model.saved_search import SEARCHES_FILE
 from core.settings import SETTINGS_FILE
-from core.storage.files.atomic import LOCK_NAME, leftovers, write_target, wrong_kind
+from core.storage.files.atomic import leftovers, write_target
 from core.storage.merge.copies import conflict_copies, read_copy
-from core.storage.safety.backups import BACKUPS
 from core.verify import Finding, sentence
 
+_OWN: Final = (SETTINGS_FILE, SEARCHES_FILE, DATABASE_FILE)
 _TEMPORARY_OF_OTHERS: Final = re.compile(r"[^.].*\.json\..*\btmp|[^.].*\.json\.tmp.*")
 
 
-def inspect_folder(home: Path) -> list[Finding]:
+def inspect_folder(home: Path) -> Iterator[Finding]:
     """What is not right with the folder and its files, whatever stands in them. Reads names, rights and links;
     of files that look like conflict copies also what they hold. Nothing for a folder that does not exist.
-
-    Raises StorageError when the system refuses to show the folder.
     """
-    if not home.is_dir():
-        return []
-    graph, own = home / GRAPH_FILE, (SETTINGS_FILE, SEARCHES_FILE, DATABASE_FILE)
-    names = _names(home)
-    # The memory's own files, also those that are links to nothing.
-    files = [graph] if os.path.lexists(graph) else []
-    files += [home / n for n in names if n in own or (n.endswith(FACT_SUFFIXES) and not n.startswith("."))]
-    return [
-        *_false_links(home, files),
-        *_open_to_others((home, home / GRAPH_FILE.parent, *files)),
-        *_conflict_copies(home),
-        *_leftovers(home),
-        *_obstacles(home),
-    ]
+    if home.is_dir():
+        files = [
+            path
+            for path in (home / GRAPH_FILE, *_entries(home))
+            if os.path.lexists(path) and (path.name in (*_OWN, GRAPH_FILE.name) or path.name.endswith(FACT_SUFFIXES))
+        ]  # fmt: skip
+        yield from _false_links(home, files)
+        yield from _open_to_others((home, home / GRAPH_FILE.parent, *files))
+        yield from _conflict_copies(home)
+        yield from _leftovers(home)
 
 
-def _names(folder: Path) -> list[str]:
+def _entries(folder: Path) -> list[Path]:
+    """What the folder holds that is not hidden, in the order of its names."""
     try:
-        return sorted(os.listdir(folder))
+        return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
     except OSError:
         return []
 
@@ -89,12 +84,11 @@ def _conflict_copies(home: Path) -> Iterator[Finding]:
         yield Finding("unreadable-file", error.where, what, todo=sentence(error.more), remedy=error.remedy)
         return
     for copy in copies:
-        problem = copy.problem
+        name, original, problem = copy.path.name, copy.original.name, copy.problem
         try:
             _ = problem or read_copy(copy)
         except NuggetsError as error:
             problem = error.what
-        name, original = copy.path.name, copy.original.name
         detail = (
             f"{name} is a copy of {original}, left by a sync tool or another build of an agent: its contents "
         )
@@ -111,32 +105,7 @@ def _leftovers(home: Path) -> Iterator[Finding]:
     for path, target in leftovers(home):
         detail = f"A write of {target.name} was interrupted and left this file. The next change removes it."
         yield Finding("leftover", str(path), detail)
-    for folder in (home, home / GRAPH_FILE.parent):
-        for name in filter(_TEMPORARY_OF_OTHERS.fullmatch, _names(folder)):
+    for path in (*_entries(home), *_entries(home / GRAPH_FILE.parent)):
+        if _TEMPORARY_OF_OTHERS.fullmatch(path.name):
             detail = "Another program began to write a file of the memory and did not finish. "
-            yield Finding("leftover", str(folder / name), f"{detail}Delete it when no agent is running.")
-
-
-def _obstacles(home: Path) -> Iterator[Finding]:
-    """What stands where the lock and the backups belong, so that nothing can be written or kept."""
-    lock, backups = home / LOCK_NAME, home / BACKUPS
-    wrong = wrong_kind(lock)
-    if wrong:
-        detail = f"{lock.name} {wrong}: the memory cannot be locked, so nothing can be written. "
-        detail += "Delete it when no agent is running; it is created again."
-        yield Finding("blocked-lock", str(lock), detail)
-    refused = ""
-    if os.path.lexists(backups) and not backups.is_dir():
-        refused = (
-            "it is a link to a folder that is not there" if backups.is_symlink() else "it is not a folder"
-        )
-    elif backups.is_dir() and not backups.resolve().is_relative_to(home.resolve()):
-        refused = f"it is a link to {backups.resolve()}, outside the memory's folder"
-    elif backups.is_dir() and os.access(home, os.W_OK) and not os.access(backups, os.W_OK | os.X_OK):
-        refused = "it is read-only"
-    if refused:
-        detail = (
-            f"No backups can be made in {backups.name}: {refused}. Changes are written and logged without "
-        )
-        detail += "them. Delete it, or allow writing there; it is created again."
-        yield Finding("no-backups", str(backups), detail)
+            yield Finding("leftover", str(path), f"{detail}Delete it when no agent is running.")

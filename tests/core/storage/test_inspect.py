@@ -26,8 +26,8 @@ def found(home: Path) -> list[tuple[str, str]]:
 
 
 def test_an_ordinary_folder_and_one_that_does_not_exist_have_no_findings(tmp_path: Path, store: Path) -> None:
-    assert inspect_folder(folder(tmp_path / "home")) == []
-    assert inspect_folder(tmp_path / "none") == []
+    assert list(inspect_folder(folder(tmp_path / "home"))) == []
+    assert list(inspect_folder(tmp_path / "none")) == []
     assert [finding for finding in inspect_folder(store) if finding.kind != "writable-by-others"] == []
 
 
@@ -69,7 +69,7 @@ def test_temporary_files_of_killed_writers_are_found(tmp_path: Path) -> None:
         ("leftover", "memory.nugget.json.42.tmp"),
         ("leftover", f"graph/{theirs}"),
     ]
-    assert "next change" in inspect_folder(home)[0].detail
+    assert "next change" in next(inspect_folder(home)).detail
 
 
 def test_conflict_copies_of_sync_tools_are_found_and_said_to_be_joined(tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ def test_a_daemon_and_unsaved_texts_are_told_from_those_of_the_dead(tmp_path: Pa
         assert presence.hold("2026-01-01T00:00:00Z")
         assert daemon_on(tmp_path) is not None
     assert daemon_on(tmp_path) is None
-    mine, others = UnsavedFiles(tmp_path / "state", tmp_path), UnsavedFiles(tmp_path / "state", tmp_path)
+    mine, others = UnsavedFiles(tmp_path / "state"), UnsavedFiles(tmp_path / "state")
     mine.write(mine.new_name(), b"{}")
     assert others.found() == []
     mine.close()
