@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import chain, compress, count
 from operator import attrgetter, eq, is_, not_
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, NamedTuple, Self, TypeVar, cast
 
 import msgspec
 from msgspec.structs import force_setattr
@@ -53,38 +53,146 @@ _MOST_NAMED: Final = 100
 _SHORTEST: Final = len(b'{"key":"","value":""}')
 
 
-@dataclass(frozen=True)
-class GraphDocument:
-    """graph.json: its top-level fields as bytes, its notes as bytes and typed (None where one does not count: it is
-    unreadable, or one of `later`).
+class _Kind(NamedTuple):
+    """What the items of a file are called in its problems. word: "note" or "fact"; name: "id" or "key"."""
 
-    later: by their bytes, notes that bear the id of an earlier one. They stay in the file, and are seen as problems.
+    word: str
+    name: str
+    unreadable: ProblemKind
+    shared: ProblemKind
+
+
+@dataclass(frozen=True, kw_only=True)
+class _File(Generic[_Item]):
+    """A file of the memory: its top-level fields as bytes, its notes or facts as bytes and typed (None where one does
+    not count: it is unreadable, or one of `later`).
+
+    later: by their bytes, items that bear the id or key of an earlier one. They stay in the file, and are seen as
+    problems. broken: why the file as a whole cannot be read; read_only: why it may not be written.
     """
 
     path: Path
     fingerprint: Fingerprint | None = None
-    fields: Mapping[str, bytes] = field(
-        default_factory=lambda: {"version": dump(GRAPH_VERSION), "notes": b"[]"}
-    )
+    fields: Mapping[str, bytes] = field(default_factory=dict)
     raws: tuple[bytes, ...] = ()
-    notes: tuple[Note | None, ...] = ()
+    items: tuple[_Item | None, ...] = ()
     problems: tuple[Problem, ...] = ()
-    later: Mapping[bytes, Note] = field(default_factory=dict)
-    set_aside: frozenset[str] = frozenset()
+    later: Mapping[bytes, _Item] = field(default_factory=dict)
+    broken: str = ""
     read_only: str = ""
     bom: bytes = b""
-    broken: str = ""
-    # Where the notes are pages of another folder: those, with the file itself as it was read.
-    pages: PageSet | None = None
-
-    @property
-    def items(self) -> Sequence[Note | Fact | None]:
-        """The notes."""
-        return self.notes
+    kind: ClassVar[_Kind]
 
     @property
     def on_disk(self) -> Fingerprint | None:
         """The version of the file itself, whatever else `fingerprint` stands for."""
+        return self.fingerprint
+
+    @property
+    def of_nugget(self) -> str:
+        """The nugget whose facts it holds; "" for none."""
+        return ""
+
+    @property
+    def emptied(self) -> Self:
+        """The file without its notes or facts."""
+        return replace(self, raws=(), items=())
+
+    def problem(self, kind: ProblemKind, place: str, what: str, names: tuple[str, ...] = ()) -> Problem:
+        """A problem of the file, or of a place in it."""
+        where = f"{self.path}: {place}" if place else str(self.path)
+        return Problem(kind, where, what, str(self.path), self.of_nugget, names, place)
+
+    def with_items(self, items: Sequence[_Item | None]) -> Self:
+        """The file with these items. Of several with one name the first counts; the others are kept apart."""
+        named = list(map(attrgetter(self.kind.name), filter(None, items)))
+        if len(set(named)) == len(named) and not self.later:
+            return replace(self, items=tuple(items))
+        known: set[str] = set()
+        first: list[_Item | None] = []
+        apart: dict[bytes, _Item] = {}
+        problems: list[Problem] = [one for one in self.problems if one.kind is not self.kind.shared]
+        shared: list[Problem] = []
+        for place, (item, raw) in enumerate(zip(items, self.raws, strict=True)):
+            # One of those kept apart may be the first by now.
+            found = self.later.get(raw) if item is None else item
+            if found is not None and id_of(found) in known:
+                apart[raw] = found
+                at = f"{self.kind.word} {place + 1} ({id_of(found)})"
+                what = f"has the {self.kind.name} of an earlier one, which is used; it stays in the file"
+                shared.append(self.problem(self.kind.shared, at, what, _names_of(found)))
+                found = None
+            elif found is not None:
+                known.add(id_of(found))
+            first.append(found)
+        problems += [*shared[:_MOST_NAMED], *self._more(self.kind.shared, len(shared) - _MOST_NAMED)]
+        return replace(self, items=tuple(first), later=apart, problems=tuple(problems))
+
+    def _more(self, kind: ProblemKind, number: int) -> list[Problem]:
+        """What counts the items with a problem that are not named one by one."""
+        said = "cannot be read" if kind.unreadable else "have the id or key of earlier ones"
+        what = f"{said}; their bytes stay in the file"
+        return [self.problem(kind, f"{number:,} more", what)] if number > 0 else []
+
+    def read(
+        self, items: list[_Item | None], read: Callable[[bytes], _Item], progress: Progress | None = None
+    ) -> Self:
+        """The file with its items, of which those that are None are read from their bytes first."""
+        problems: list[Problem] = []
+        unread: set[bytes] = set()
+        known: dict[Any, Any] = {}
+        more = 0
+        new = [place for place, item in enumerate(items) if item is None]
+        for place in counted(new, progress):
+            raw = self.raws[place]
+            if len(problems) == _MOST_NAMED and (len(raw) < _SHORTEST or raw in unread):
+                more += 1
+                continue
+            try:
+                items[place] = item = read(raw)
+                if len(new) >= _MANY and isinstance(item, Note):
+                    _share(item, known)
+            except ItemError as error:
+                if len(problems) == _MOST_NAMED:
+                    more += 1
+                    continue
+                unread.add(raw)
+                named = f"{self.kind.word} {place + 1}" + (f" ({error.id})" if error.id else "")
+                names = (error.id, legible(raw, "title")) if self.kind.name == "id" else ()
+                what = f"cannot be read ({error}); its bytes stay in the file"
+                problems.append(self.problem(self.kind.unreadable, named, what, names))
+        problems += self._more(self.kind.unreadable, more)
+        return replace(self, problems=tuple(problems)).with_items(items)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphDocument(_File[Note]):
+    """graph.json. pages: where the notes are pages of another folder, those, with the file itself as it was read."""
+
+    fields: Mapping[str, bytes] = field(
+        default_factory=lambda: {"version": dump(GRAPH_VERSION), "notes": b"[]"}
+    )
+    pages: PageSet | None = None
+    kind: ClassVar[_Kind] = _Kind("note", "id", ProblemKind.UNREADABLE_NOTE, ProblemKind.SHARED_ID)
+
+    @property
+    def notes(self) -> tuple[Note | None, ...]:
+        """Its notes."""
+        return self.items
+
+    @cached_property
+    def set_aside(self) -> frozenset[str]:
+        """Ids of notes that cannot be read, where they are legible."""
+        if not self.problems:
+            return frozenset()
+        pairs = zip(self.items, self.raws, strict=True)
+        return frozenset(
+            legible(raw, "id") for item, raw in pairs if item is None and raw not in self.later
+        ) - {""}
+
+    @property
+    def on_disk(self) -> Fingerprint | None:
+        """See `_File`."""
         return self.fingerprint if self.pages is None else self.pages.stored.fingerprint
 
     def to_parts(self) -> list[bytes]:
@@ -101,40 +209,28 @@ class GraphDocument:
         return [*parts, b"\n}\n"]
 
 
-@dataclass(frozen=True)
-class NuggetDocument:
-    """A fact file: its top-level fields as bytes, its facts as bytes and typed (None where one does not count).
+@dataclass(frozen=True, kw_only=True)
+class NuggetDocument(_File[Fact]):
+    """A fact file. tail: the white space at its end."""
 
-    later: by their bytes, facts that bear the key of an earlier one, as in `GraphDocument`.
-    """
-
-    path: Path
-    fingerprint: Fingerprint | None
-    fields: Mapping[str, bytes]
-    raws: tuple[bytes, ...]
-    facts: tuple[Fact | None, ...]
     meta: NuggetMeta
-    problems: tuple[Problem, ...] = ()
-    later: Mapping[bytes, Fact] = field(default_factory=dict)
-    broken: str = ""
-    read_only: str = ""
-    bom: bytes = b""
     tail: bytes = b""
+    kind: ClassVar[_Kind] = _Kind("fact", "key", ProblemKind.UNREADABLE_FACT, ProblemKind.SHARED_KEY)
 
     @property
-    def items(self) -> Sequence[Note | Fact | None]:
-        """The facts."""
-        return self.facts
+    def facts(self) -> tuple[Fact | None, ...]:
+        """Its facts."""
+        return self.items
 
     @property
-    def on_disk(self) -> Fingerprint | None:
-        """The version of the file itself."""
-        return self.fingerprint
+    def of_nugget(self) -> str:
+        """See `_File`."""
+        return self.meta.name
 
     @cached_property
     def nugget(self) -> Nugget:
         """The nugget that the file holds."""
-        facts = tuple(fact for fact in self.facts if fact is not None)
+        facts = tuple(fact for fact in self.items if fact is not None)
         return Nugget(meta=self.meta, facts=facts, file=self.path.name, problem=self.broken)
 
     def to_parts(self) -> list[bytes]:
@@ -174,6 +270,10 @@ def id_of(item: Note | Fact) -> str:
     return item.id if isinstance(item, Note) else item.key
 
 
+def _names_of(item: Note | Fact) -> tuple[str, ...]:
+    return (item.id, item.title) if isinstance(item, Note) else ()
+
+
 def kind_of(data: bytes) -> str:
     """What a file's content is: "notes" for a note graph, "facts" for a fact file, "" for neither.
 
@@ -184,19 +284,6 @@ def kind_of(data: bytes) -> str:
 
 
 # Reading
-
-
-class _Kind(NamedTuple):
-    """What the items of a file are called in its problems. word: "note" or "fact"; name: "id" or "key"."""
-
-    word: str
-    name: str
-    unreadable: ProblemKind
-    shared: ProblemKind
-
-
-_NOTES: Final = _Kind("note", "id", ProblemKind.UNREADABLE_NOTE, ProblemKind.SHARED_ID)
-_FACTS: Final = _Kind("fact", "key", ProblemKind.UNREADABLE_FACT, ProblemKind.SHARED_KEY)
 
 
 def read_graph(
@@ -218,7 +305,8 @@ def read_graph(
     except JsonError as error:
         what = f"the note graph cannot be read ({error})"
         raise BrokenFileError(what, remedy=Remedy("repair-or-copy"), where=str(path), kept=_KEPT) from error
-    return _graph_of(path, fields, raws, fingerprint, rules, former, bom, progress)
+    document = GraphDocument(path=path, fingerprint=fingerprint, fields=fields, bom=bom)
+    return _with_notes(document, raws, rules, former, progress)
 
 
 def remembered_graph(
@@ -226,26 +314,19 @@ def remembered_graph(
 ) -> GraphDocument:
     """graph.json from its top-level fields, as a file without notes, and from the bytes of its notes."""
     fields = split_object(head.removeprefix(BOM), once="notes")
-    return _graph_of(path, fields, raws, None, rules, former, b"", None)
+    return _with_notes(GraphDocument(path=path, fields=fields), raws, rules, former, None)
 
 
-def _graph_of(
-    path: Path,
-    fields: dict[str, bytes],
+def _with_notes(
+    document: GraphDocument,
     raws: list[bytes],
-    fingerprint: Fingerprint | None,
     rules: InferenceSettings,
     former: GraphDocument | None,
-    bom: bytes,
     progress: Progress | None,
 ) -> GraphDocument:
-    notes = _former_notes(former, raws)
-    problems, names = _read_items(path, raws, notes, lambda raw: read_note(raw, rules), _NOTES, "", progress)
-    document = GraphDocument(
-        path=path, fingerprint=fingerprint, fields=fields, raws=tuple(raws), problems=tuple(problems),
-        set_aside=frozenset(names), read_only=_newer(path, fields.get("version"), GRAPH_VERSION), bom=bom,
-    )  # fmt: skip
-    return _with_first_notes(document, notes)
+    read_only = _newer(document.path, document.fields.get("version"), GRAPH_VERSION)
+    document = replace(document, raws=tuple(raws), read_only=read_only)
+    return document.read(_former_notes(former, raws), lambda raw: read_note(raw, rules), progress)
 
 
 def _former_notes(former: GraphDocument | None, raws: list[bytes]) -> list[Note | None]:
@@ -274,10 +355,10 @@ def read_nugget(path: Path, data: bytes, fingerprint: Fingerprint | None) -> Nug
     except (JsonError, msgspec.MsgspecError, UnicodeDecodeError) as error:
         return _broken_nugget(path, fingerprint, f"the fact file cannot be read ({error})")
     read_only = _newer(path, fields.get("version"), NUGGET_VERSION)
-    tail = data[len(data.rstrip(b" \t\r\n")) :]
     document = NuggetDocument(
-        path, fingerprint, fields, (), (), meta, read_only=read_only, bom=bom, tail=tail
-    )
+        path=path, fingerprint=fingerprint, fields=fields, meta=meta, read_only=read_only, bom=bom,
+        tail=data[len(data.rstrip(b" \t\r\n")) :],
+    )  # fmt: skip
     return _with_facts(document, raws)
 
 
@@ -287,57 +368,7 @@ def remembered_nugget(path: Path, head: bytes, raws: list[bytes]) -> NuggetDocum
 
 
 def _with_facts(document: NuggetDocument, raws: list[bytes]) -> NuggetDocument:
-    facts: list[Fact | None] = [None] * len(raws)
-    problems, _ = _read_items(document.path, raws, facts, read_fact, _FACTS, document.meta.name)
-    return _with_first_facts(replace(document, raws=tuple(raws), problems=tuple(problems)), facts)
-
-
-def _read_items(
-    path: Path,
-    raws: Sequence[bytes],
-    items: list[_Item | None],
-    read: Callable[[bytes], _Item],
-    kind: _Kind,
-    nugget: str = "",
-    progress: Progress | None = None,
-) -> tuple[list[Problem], set[str]]:
-    """Reads the items that are None yet, in place: problems of those that stay None, and their legible names."""
-    problems: list[Problem] = []
-    names: set[str] = set()
-    unread: set[bytes] = set()
-    known: dict[Any, Any] = {}
-    more: int = 0
-    new = [place for place, item in enumerate(items) if item is None]
-    for place in counted(new, progress):
-        raw = raws[place]
-        if len(problems) == _MOST_NAMED and (len(raw) < _SHORTEST or raw in unread):
-            more += 1
-            continue
-        try:
-            items[place] = item = read(raw)
-            if len(new) >= _MANY and isinstance(item, Note):
-                _share(item, known)
-        except ItemError as error:
-            names.update({error.id} - {""})
-            if len(problems) == _MOST_NAMED:
-                more += 1
-                continue
-            unread.add(raw)
-            named = f"{kind.word} {place + 1}" + (f" ({error.id})" if error.id else "")
-            told = (error.id, legible(raw, "title")) if kind is _NOTES else ()
-            what = f"cannot be read ({error}); its bytes stay in the file"
-            problems.append(
-                Problem(kind.unreadable, f"{path}: {named}", what, str(path), nugget, told, named)
-            )
-    return [*problems, *_more(kind.unreadable, path, more, nugget)], names
-
-
-def _more(kind: ProblemKind, path: Path, number: int, nugget: str) -> list[Problem]:
-    """What counts the items of a file with a problem that are not named one by one."""
-    named = f"{number:,} more"
-    said = "cannot be read" if kind.unreadable else "have the id or key of earlier ones"
-    said += "; their bytes stay in the file"
-    return [Problem(kind, f"{path}: {named}", said, str(path), nugget, place=named)] if number else []
+    return replace(document, raws=tuple(raws)).read([None] * len(raws), read_fact)
 
 
 def _share(note: Note, known: dict[Any, Any]) -> None:
@@ -350,66 +381,14 @@ def _share(note: Note, known: dict[Any, Any]) -> None:
         if held is not value:
             force_setattr(note, name, held)
     for link in note.links:
-        force_setattr(link, "to", share(link.to, link.to))
-        force_setattr(link, "reason", share(link.reason, link.reason))
-        force_setattr(link, "created_at", share(link.created_at, link.created_at))
+        for name in ("to", "reason", "created_at"):
+            force_setattr(link, name, share(getattr(link, name), getattr(link, name)))
     tags, basis = note.tags, note.vector.basis
     if tags not in known:
         known[tags] = tuple(map(share, tags, tags))
     force_setattr(note, "tags", known[tags])
     if basis:
         force_setattr(note.vector, "basis", tuple(map(share, basis, basis)))
-
-
-def _with_first_notes(graph: GraphDocument, notes: Sequence[Note | None]) -> GraphDocument:
-    """The document with these notes. Of several with one id the first counts; the others are kept apart."""
-    first, later, problems = _first_of_each(graph, notes, graph.later, _NOTES)
-    return replace(graph, notes=first, later=later, problems=problems)
-
-
-def _with_first_facts(document: NuggetDocument, facts: Sequence[Fact | None]) -> NuggetDocument:
-    """As `_with_first_notes`, of facts with one key."""
-    first, later, problems = _first_of_each(document, facts, document.later, _FACTS, document.meta.name)
-    return replace(document, facts=first, later=later, problems=problems)
-
-
-def _first_of_each(
-    document: Document,
-    items: Sequence[_Item | None],
-    later: Mapping[bytes, _Item],
-    kind: _Kind,
-    nugget: str = "",
-) -> tuple[tuple[_Item | None, ...], Mapping[bytes, _Item], tuple[Problem, ...]]:
-    """The items with None in place of each whose name an earlier one has; those by their bytes; and all problems.
-
-    later: those of before, of which one may be the first by now.
-    """
-    named = list(map(attrgetter(kind.name), filter(None, items)))
-    if len(set(named)) == len(named) and not later:
-        return tuple(items), later, document.problems
-    path: Path = document.path
-    known: set[str] = set()
-    first: list[_Item | None] = []
-    apart: dict[bytes, _Item] = {}
-    problems: list[Problem] = [one for one in document.problems if one.kind is not kind.shared]
-    others: int = len(problems)
-    more: int = 0
-    for place, (item, raw) in enumerate(zip(items, document.raws, strict=True)):
-        found = later.get(raw) if item is None else item
-        if found is not None and id_of(found) in known:
-            apart[raw] = found
-            if len(problems) - others == _MOST_NAMED:
-                more += 1
-            else:
-                at = f"{kind.word} {place + 1} ({id_of(found)})"
-                what = f"has the {kind.name} of an earlier one, which is used; it stays in the file"
-                told = (found.id, found.title) if isinstance(found, Note) else ()
-                problems.append(Problem(kind.shared, f"{path}: {at}", what, str(path), nugget, told, at))
-            found = None
-        elif found is not None:
-            known.add(id_of(found))
-        first.append(found)
-    return tuple(first), apart, (*problems, *_more(kind.shared, path, more, nugget))
 
 
 def nugget_of_file(file_name: str) -> str:
@@ -419,14 +398,16 @@ def nugget_of_file(file_name: str) -> str:
 
 def _broken_graph(path: Path, fingerprint: Fingerprint | None, error: NuggetsError) -> GraphDocument:
     """A note graph that cannot be read, as a document without notes whose `broken` says why."""
-    problem = Problem(ProblemKind.UNREADABLE_FILE, str(path), f"{error.what}; {_KEPT}", str(path))
-    return GraphDocument(path=path, fingerprint=fingerprint, problems=(problem,), broken=error.what)
+    document = GraphDocument(path=path, fingerprint=fingerprint, broken=error.what)
+    problem = document.problem(ProblemKind.UNREADABLE_FILE, "", f"{error.what}; {_KEPT}")
+    return replace(document, problems=(problem,))
 
 
 def _broken_nugget(path: Path, fingerprint: Fingerprint | None, what: str) -> NuggetDocument:
     meta = NuggetMeta(name=nugget_of_file(path.name))
-    problem = Problem(ProblemKind.UNREADABLE_FILE, str(path), f"{what}; {_KEPT}", str(path), meta.name)
-    return NuggetDocument(path, fingerprint, {}, (), (), meta, (problem,), broken=what)
+    document = NuggetDocument(path=path, fingerprint=fingerprint, meta=meta, broken=what)
+    problem = document.problem(ProblemKind.UNREADABLE_FILE, "", f"{what}; {_KEPT}")
+    return replace(document, problems=(problem,))
 
 
 def unreadable_nugget(path: Path, what: str) -> NuggetDocument:
@@ -439,7 +420,7 @@ def new_nugget(path: Path, meta: NuggetMeta) -> NuggetDocument:
     shaped = msgspec.structs.asdict(meta)
     config = msgspec.structs.asdict(shaped.pop("config"))
     values = {"version": shaped.pop("version"), **shaped, "facts": [], "config": config}
-    return NuggetDocument(path, None, {name: dump(value) for name, value in values.items()}, (), (), meta)
+    return NuggetDocument(path=path, fields={name: dump(value) for name, value in values.items()}, meta=meta)
 
 
 def _newer(path: Path, version: bytes | None, known: int) -> str:
@@ -466,7 +447,7 @@ def changed_graph(graph: GraphDocument, changes: Sequence[NoteChange]) -> GraphD
     places = {id: place for place, id in ids if id in wanted}
     edits = [(places.get(change.id), change.index, change.after) for change in changes]
     raws, notes = _changed_items(graph.raws, graph.notes, edits, write_note)
-    return _with_first_notes(replace(graph, raws=raws), notes)
+    return replace(graph, raws=raws).with_items(notes)
 
 
 def changed_nugget(document: NuggetDocument, changes: list[FactChange]) -> NuggetDocument:
@@ -478,7 +459,7 @@ def changed_nugget(document: NuggetDocument, changes: list[FactChange]) -> Nugge
         if change.before is None or change.index is not None
     ]
     raws, facts = _changed_items(document.raws, document.facts, edits, write_fact)
-    return _with_first_facts(replace(document, raws=raws), facts)
+    return replace(document, raws=raws).with_items(facts)
 
 
 def _changed_items(

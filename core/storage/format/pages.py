@@ -292,9 +292,7 @@ def with_written_pages(
     notes = tuple(
         by_raw.get(raw) if note is None else note for note, raw in zip(graph.notes, graph.raws, strict=True)
     )
-    stored = replace(
-        graph, notes=notes, problems=pages.stored.problems, set_aside=pages.stored.set_aside, pages=None
-    )
+    stored = replace(graph, items=notes, problems=pages.stored.problems, pages=None)
     files = dict(pages.files)
     for path, page in written.items():
         name = path.relative_to(pages.folder).as_posix()
@@ -357,7 +355,7 @@ class _Projection:
         return replace(
             self._graph,
             raws=tuple(raws),
-            notes=tuple(notes),
+            items=tuple(notes),
             problems=(*self._graph.problems, *filter(None, problems)),
         )
 

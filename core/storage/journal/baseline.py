@@ -63,9 +63,7 @@ def _name(nugget: str, item: Note | Fact) -> str:
 
 def head(document: Document) -> bytes:
     """The file without its notes or facts."""
-    if isinstance(document, GraphDocument):
-        return b"".join(replace(document, raws=(), notes=()).to_parts())
-    return b"".join(replace(document, raws=(), facts=()).to_parts())
+    return b"".join(document.emptied.to_parts())
 
 
 def baseline_files(journal: Journal) -> dict[str, BaselineFile]:

@@ -103,7 +103,7 @@ def _masked_document(document: Document, masks: Masks, rules: InferenceSettings)
         return made
     known = zip(document.notes, made.notes, strict=True)
     notes = tuple(None if former is None else note for former, note in known)
-    return dataclasses.replace(document, raws=made.raws, fields=made.fields, notes=notes)
+    return dataclasses.replace(document, raws=made.raws, fields=made.fields, items=notes)
 
 
 # The history

@@ -74,12 +74,7 @@ def merge_file(base: Path, ours: Path, theirs: Path, rules: InferenceSettings | 
     if missing and missing != [str(base)]:
         raise NotFoundError("no such file", field="file", where=", ".join(missing), kept=_KEPT)
     mine, other, found = _read(ours, rules), _read(theirs, rules), read_file(base)
-    if found is not None and found[0].strip():
-        former = _read(base, rules)
-    elif isinstance(mine, GraphDocument):
-        former = replace(mine, fields={}, raws=(), notes=())
-    else:
-        former = replace(mine, fields={}, raws=(), facts=())
+    former = _read(base, rules) if found and found[0].strip() else replace(mine.emptied, fields={})
     if not type(former) is type(mine) is type(other):
         raise BrokenFileError(
             "one is a note graph and another a fact file", where=f"{base}, {ours}, {theirs}",
@@ -187,7 +182,7 @@ def _snapshot(document: Document, ours: Document) -> Snapshot:
     if isinstance(document, GraphDocument):
         return assembled(path, document, {}).snapshot
     assert isinstance(ours, NuggetDocument)
-    return assembled(path, GraphDocument(path), {path: replace(document, meta=ours.meta)}).snapshot
+    return assembled(path, GraphDocument(path=path), {path: replace(document, meta=ours.meta)}).snapshot
 
 
 # What stands beside them

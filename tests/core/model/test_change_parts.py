@@ -5,21 +5,16 @@ from __future__ import annotations
 import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
-from kits.drafts import NOW_TEXT, make_draft, make_fact_note, make_note
+from kits.drafts import make_draft, make_fact_note, make_note
 
 from core.facts.edits import forget, remember
 from core.graph.edits import create_note, edit_note, hide_note, link_notes
-from core.model.change import PERSON, ChangeSet, FactChange, FileChange, NoteChange, NuggetChange
+from core.model.change import ChangeSet, NoteChange
 from core.model.change_parts import change_parts
 from core.model.draft import Draft
-from core.model.fact import Fact, NuggetMeta
 from core.model.note import Note, replace
 
 ONE, TWO, THREE = make_note(1), make_note(2), make_note(3)
-
-
-def _change_set(**changes: object) -> ChangeSet:
-    return ChangeSet(id="aa", at=NOW_TEXT, author=PERSON, reason="a reason", **changes)  # type: ignore[arg-type]
 
 
 def _notes(change_set: ChangeSet) -> list[list[str]]:
@@ -75,17 +70,6 @@ def test_a_note_that_was_edited_and_linked_keeps_its_edit_when_the_other_end_is_
         ]
         assert len(edited) == 1
         assert all(change.after is not None and change.after.links for change in part.notes)
-
-
-def test_a_nugget_that_came_to_be_goes_with_its_first_fact_and_a_file_alone() -> None:
-    meta = NuggetChange(name="fresh", before=None, after=NuggetMeta(name="fresh"))
-    fact = FactChange(nugget="fresh", key="a", before=None, after=Fact(key="a", value="v"))
-    file = FileChange(path="/x/MEMORY.md", before=None, after=b"text")
-    note = NoteChange(id=ONE.id, before=None, after=ONE)
-    found = change_parts(_change_set(notes=(note,), facts=(fact,), nuggets=(meta,), files=(file,)))
-    assert [(len(p.notes), len(p.facts), len(p.nuggets), len(p.files)) for p in found] == [
-        (1, 0, 0, 0), (0, 1, 1, 0), (0, 0, 0, 1),
-    ]  # fmt: skip
 
 
 EDITS = {

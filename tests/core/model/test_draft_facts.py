@@ -80,14 +80,6 @@ def test_facts_stand_as_in_a_plain_list_whatever_is_put_taken_and_renamed(
     assert {change.index for change in drafted.changes("m") if change.after is None} == gone
 
 
-def test_any_number_of_facts_finds_room_between_the_same_two() -> None:
-    drafted = DraftFacts((Fact(key="first", value=""), Fact(key="last", value="")))
-    for number in range(200):
-        drafted.put(Fact(key=str(number), value=""), 1)
-    assert [fact.key for fact in drafted.facts] == ["first", *map(str, reversed(range(200))), "last"]
-    assert drafted.take("100") == (100, Fact(key="100", value=""))
-
-
 _INDEXES = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 9))
 _MOVES = st.lists(
     st.tuples(st.sampled_from("abcdefgh"), st.one_of(st.none(), st.integers(0, 9))), max_size=10

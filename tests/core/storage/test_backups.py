@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import time
 import zipfile
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kits.memory_files import GRAPH, fact_object, note_object, tree, write_graph, write_nugget
 
-from core.errors import BrokenFileError, NotFoundError, NuggetsError, ReadOnlyError, StorageError
+from core.errors import BrokenFileError, NuggetsError, ReadOnlyError, StorageError
 from core.settings import InferenceSettings
 from core.storage.format.documents import read_folder
 from core.storage.safety.backups import (
@@ -44,12 +43,6 @@ def _made(home: Path, at: datetime = NOON, reason: str = "day") -> Path:
     return path
 
 
-def _damage(path: Path) -> None:
-    data = bytearray(path.read_bytes())
-    data[: len(data) // 2] = bytes(len(data) // 2)
-    path.write_bytes(data)
-
-
 def test_a_backup_holds_the_memory_files_byte_for_byte_and_nothing_else(tmp_path: Path) -> None:
     home = _home(tmp_path)
     (home / "broken.nugget.json").write_bytes(b'{"facts": [\xff')
@@ -67,24 +60,6 @@ def test_a_backup_holds_the_memory_files_byte_for_byte_and_nothing_else(tmp_path
     with zipfile.ZipFile(path) as archive:
         assert archive.testzip() is None
         assert {name: archive.read(name) for name in archive.namelist()} == kept
-
-
-def test_a_backup_says_when_and_why_it_was_made_and_is_for_its_owner_alone(tmp_path: Path) -> None:
-    home = _home(tmp_path)
-    at = datetime(2026, 11, 22, 2, 37, 6, tzinfo=timezone(timedelta(hours=1)))
-    _made(home, at)
-    [backup] = backups(home)
-    assert (backup.name, backup.at, backup.reason) == (
-        "2026-11-22T013706Z-day",
-        "2026-11-22T01:37:06.000Z",
-        "daily",
-    )
-    assert backup.size == backup.path.stat().st_size
-    assert _made(home, at, "bulk") == backups(home)[0].path
-    assert backups(home)[0].reason == "before a large change"
-    if os.name != "nt":
-        assert backup.path.stat().st_mode & 0o777 == 0o600
-        assert backup.path.parent.stat().st_mode & 0o777 == 0o700
 
 
 def test_a_memory_without_files_needs_no_backup(tmp_path: Path) -> None:
@@ -151,24 +126,6 @@ def test_a_file_that_cannot_be_read_is_named_in_the_backup_and_is_not_taken_for_
     (home / GRAPH).mkdir()
     with pytest.raises(BrokenFileError, match="the note graph in this backup was left out"):
         read_backup(_made(home), RULES)
-
-
-def test_a_damaged_backup_is_listed_and_named_when_it_is_read(tmp_path: Path) -> None:
-    home = _home(tmp_path)
-    path = _made(home)
-    _damage(path)
-    assert [backup.path for backup in backups(home)] == [path]
-    with pytest.raises(BrokenFileError, match="damaged"):
-        read_backup(path, RULES)
-    path.write_bytes(b"")
-    with pytest.raises(BrokenFileError, match="damaged"):
-        read_backup(path, RULES)
-    path.unlink()
-    with pytest.raises(NotFoundError, match="no such backup"):
-        read_backup(path, RULES)
-    path.mkdir()
-    with pytest.raises(StorageError, match="not a regular file"):
-        read_backup(path, RULES)
 
 
 @given(st.data())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 from kits.memory_files import (
@@ -18,7 +17,7 @@ from kits.memory_files import (
 )
 
 from core import Memory
-from core.errors import BrokenFileError, NuggetsError, ReadOnlyError, StorageError
+from core.errors import BrokenFileError, NuggetsError, ReadOnlyError
 from core.facts.edits import remember
 from core.graph.edits import create_note, edit_note, hide_note
 
@@ -185,13 +184,6 @@ def test_a_folder_or_pipe_in_place_of_a_file_is_named_and_does_not_hang(
     assert path.exists()
 
 
-def test_a_file_in_place_of_the_folder_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "memory"
-    path.write_text("x")
-    with pytest.raises(StorageError, match="is not a folder"):
-        Memory.open(path)
-
-
 def test_a_file_in_place_of_the_graph_folder_stays(tmp_path: Path) -> None:
     (tmp_path / "graph").write_text("x")
     with pytest.raises(NuggetsError, match="graph is a file, not a folder"):
@@ -200,37 +192,3 @@ def test_a_file_in_place_of_the_graph_folder_stays(tmp_path: Path) -> None:
     with pytest.raises(NuggetsError):
         memory.change("add", lambda draft: create_note(draft, "", "T", "c"))
     assert (tmp_path / "graph").read_text() == "x"
-
-
-def test_a_file_that_the_system_refuses_is_tried_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = write_nugget(tmp_path, "memory", [fact_object("a")])
-    real_open = os.open
-
-    def refuse(target: Any, *arguments: Any, **named: Any) -> int:
-        if str(target) == str(path):
-            raise PermissionError(13, "Permission denied")
-        return real_open(target, *arguments, **named)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "open", refuse)
-        memory = Memory.open(tmp_path)
-        assert "Permission denied" in memory.snapshot.problems[0].what
-    assert memory.refresh()
-    assert memory.snapshot.nugget("memory").facts
-    assert not memory.snapshot.problems
-
-
-def test_errors_say_where_what_and_what_was_kept_on_one_line(tmp_path: Path) -> None:
-    path = write_graph(tmp_path, [])
-    path.write_text("{\n\n")
-    with pytest.raises(BrokenFileError) as caught:
-        Memory.open(tmp_path)
-    error = caught.value
-    assert error.where == str(path)
-    assert error.what
-    assert error.kept == "the file is unchanged"
-    assert error.todo
-    assert "\n" not in str(error)
-    assert error.exit_code == 2

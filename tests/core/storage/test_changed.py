@@ -22,7 +22,7 @@ def _document(legible: list[bool]) -> NuggetDocument:
         Fact(key=f"old {place}", value="") if known else None for place, known in enumerate(legible)
     )
     raws = tuple(write_fact(fact, None, None) if fact is not None else b"{}" for fact in facts)
-    return NuggetDocument(Path("m.nugget.json"), None, {}, raws, facts, NuggetMeta(name="m"))
+    return NuggetDocument(path=Path("m.nugget.json"), raws=raws, items=facts, meta=NuggetMeta(name="m"))
 
 
 def _added(indexes: list[int | None]) -> list[FactChange]:
@@ -66,7 +66,7 @@ def test_of_few_notes_or_many_a_change_reaches_those_that_can_be_read(
     )
     raws = tuple(write_note(note, None, None) if note is not None else b"{}" for note in notes)
     problems = (Problem(ProblemKind.UNREADABLE_NOTE, "graph.json", "cannot be read"),) * notes.count(None)
-    graph = GraphDocument(Path("graph.json"), raws=raws, notes=notes, problems=problems)
+    graph = GraphDocument(path=Path("graph.json"), raws=raws, items=notes, problems=problems)
     changes = [
         NoteChange(id=note.id, before=note, after=replace(note, title="new"))
         for note in notes

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kits.drafts import make_fact_note, make_link, make_note
+from kits.drafts import make_fact_note, make_note
 
 from core.model.change import Author, ChangeSet
 from core.model.compare import differences, laid_over, outside_changes
@@ -89,21 +89,6 @@ def _said(snapshot: Snapshot) -> object:
     return snapshot.notes, [(nugget.name, nugget.facts) for nugget in snapshot.nuggets]
 
 
-def test_what_goes_and_what_comes_bears_its_place() -> None:
-    one, two, three, four = (make_note(number) for number in range(1, 5))
-    found = differences(_memory(one, two, three), _memory(four, one, three))
-    assert [(change.id, change.index) for change in found.notes] == [(four.id, 0), (two.id, 1)]
-    found = differences(
-        _memory(facts={"a": "1", "b": "2", "c": "3"}), _memory(facts={"a": "1", "d": "4", "c": "0", "e": "5"})
-    )
-    assert [(change.key, change.index) for change in found.facts] == [
-        ("b", 1),
-        ("c", 2),
-        ("d", 1),
-        ("e", None),
-    ]
-
-
 def test_what_cannot_be_read_any_more_is_not_gone() -> None:
     note = make_note(1)
     before = _memory(note, facts={"a": "1"})
@@ -170,27 +155,3 @@ def test_squeezed_white_space_is_not_part_of_another_change() -> None:
     after = replace(before, content="- a\n- b", tags=(*before.tags, "theirs"))
     (changed,) = _outside(_memory(before), _memory(after))
     assert changed.notes[0].note.content == before.content
-
-
-def test_laying_over_keeps_what_a_change_set_does_not_touch() -> None:
-    one, two = make_note(1), make_note(2)
-    linked = replace(one, links=(make_link(two),))
-    over = laid_over(
-        _memory(one, two, facts={"a": "1"}, home="/h"), differences(_memory(one), _memory(linked))
-    )
-    assert over.notes == (linked, two)
-    assert over.home == "/h"
-    assert over.nugget("memory").facts == (Fact(key="a", value="1"),)
-
-
-def test_a_recall_that_is_counted_no_more_is_no_recall() -> None:
-    first, second = make_note(1, hits=1), make_note(2)
-    before = _memory(first, second, nuggets=(_nugget(Fact(key="k", value="v", hits=2)),))
-    after = _memory(
-        replace(first, hits=0), replace(second, hits=1), nuggets=(_nugget(Fact(key="k", value="v", hits=1)),)
-    )
-    recalled, dropped = _outside(before, after)
-    assert (recalled.kind, recalled.reason) == ("hit", f"recalled {second.title}")
-    assert (dropped.kind, dropped.reason) == ("hit", "dropped recalls of 2 notes")
-    assert [change.id for change in dropped.notes] == [first.id]
-    assert [change.key for change in dropped.facts] == ["k"]

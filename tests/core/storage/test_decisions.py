@@ -85,19 +85,6 @@ FIELDS: dict[str, Callable[[str], Edit]] = {
 }
 
 
-@pytest.mark.parametrize("field", FIELDS)
-def test_a_field_changed_in_two_ways_takes_the_value_decided_on(field: str) -> None:
-    edits = (FIELDS[field]("Ours"), FIELDS[field]("Theirs"))
-    assert getattr(decided(*edits, take_ours).snapshot.note(FIRST), field) == "Ours"
-    assert getattr(decided(*edits, take_theirs).snapshot.note(FIRST), field) == "Theirs"
-
-    def written_by_hand(found: ConflictError, ours: Any, theirs: Any) -> Any:
-        assert (found.field, found.where, ours, theirs) == (field, FIRST, "Ours", "Theirs")
-        return "Both"
-
-    assert getattr(decided(*edits, written_by_hand).snapshot.note(FIRST), field) == "Both"
-
-
 # ours, theirs, the facts when ours stand, the facts when theirs stand
 FACTS: dict[str, tuple[Edit, Edit, dict[str, str], dict[str, str]]] = {
     "value": (

@@ -184,24 +184,6 @@ def test_what_differs_on_both_sides_stays_as_in_ours_and_is_told_once(
     }  # fmt: skip
 
 
-def test_what_was_deleted_or_forgotten_here_on_purpose_does_not_come_back(
-    machines: tuple[Machine, Machine],
-) -> None:
-    ours, theirs = machines
-    for machine in machines:
-        machine.change(lambda draft: remember(draft, "memory", "m", "1"))
-    ours.change(
-        lambda draft: delete_note(draft, FIRST),
-        lambda draft: forget(draft, "memory", "k"),
-        lambda draft: delete_note(draft, FACT),
-    )
-    theirs.change(lambda draft: edit_note(draft, SECOND, content="Theirs."))
-    ours.take(theirs)
-    ours.joined()
-    assert {FIRST, FACT}.isdisjoint(notes_of(ours.home))
-    assert [fact["key"] for fact in facts_of(ours.home, "memory.nugget.json")] == ["m"]
-
-
 def test_a_copy_of_a_fact_file_alone_brings_its_facts_and_makes_their_notes(home: Path) -> None:
     facts = [fact_object("k", "v", hits=3, last_hit_session="s"), fact_object("fresh", "w", hits=2)]
     write_nugget(home, "memory", facts, suffix=".nugget (1).json")
@@ -269,17 +251,6 @@ def test_a_value_that_the_copied_note_does_not_say_is_told_and_can_be_taken(
     _assert_in_step(memory.snapshot)
     assert [(fact.key, fact.value) for fact in memory.snapshot.nugget("memory").facts] == [("k", "other")]
     assert memory.snapshot.note(FACT).content == "other"
-
-
-def test_a_fact_that_was_forgotten_here_and_changed_there_is_back_with_the_edit(
-    machines: tuple[Machine, Machine],
-) -> None:
-    ours, _ = machines
-    ours.change(lambda draft: forget(draft, "memory", "k"))
-    write_nugget(ours.home, "memory", [fact_object("k", "w")], suffix=".nugget (1).json")
-    assert ours.joined().conflicts == ()
-    assert [fact.value for fact in ours.memory.snapshot.nugget("memory").facts] == ["w"]
-    assert [note.content for note in ours.memory.snapshot.visible if note.is_fact] == ["w"]
 
 
 def test_a_nugget_that_no_file_can_be_named_after_is_told_and_nothing_of_it_taken(home: Path) -> None:

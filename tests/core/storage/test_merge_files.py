@@ -145,18 +145,6 @@ def test_notes_that_one_side_alone_touched_keep_the_bytes_of_that_side(ours: Not
 # Notes
 
 
-def test_one_field_changed_in_two_ways_stays_as_in_ours_and_is_told_with_all_three() -> None:
-    ours = graph(with_note(BASE, 1, content="Ours.", title="Same"))
-    theirs = graph(with_note(with_note(BASE, 1, content="Theirs.", title="Same"), 2, content="Other."))
-    result, data = merged(graph(BASE), ours, theirs)
-    (conflict,) = result.conflicts
-    assert not result.merged
-    assert (conflict.where, conflict.field) == (id_of(1), "content")
-    assert (conflict.base, conflict.ours, conflict.theirs) == ("Content of note 1.", "Ours.", "Theirs.")
-    assert notes_in(data)[id_of(1)] == with_note(BASE, 1, content="Ours.", title="Same")[1]
-    assert notes_in(data)[id_of(2)]["content"] == "Other."
-
-
 def test_a_note_deleted_by_one_side_and_changed_by_the_other_is_a_conflict_and_stays_as_in_ours() -> None:
     changed, deleted = graph(with_note(BASE, 1, content="Kept.")), graph(without_note(BASE, 1))
     result, data = merged(graph(BASE), changed, deleted)
@@ -212,17 +200,6 @@ def test_one_fact_remembered_on_both_sides_has_one_note_afterwards() -> None:
     result, data = merged(graph(BASE), graph([*BASE, mine]), graph([*BASE, other | {"content": "Eve"}]))
     assert [(conflict.ours, conflict.theirs) for conflict in result.conflicts] == [("Ada", "Eve")]
     assert [note["content"] for note in notes_in(data).values() if note["kind"] == "fact"] == ["Ada"]
-
-
-def test_a_fact_hidden_by_one_side_and_given_another_value_by_the_other_is_a_conflict_as_a_whole() -> None:
-    note = fact_note(0xA, "k", "v")
-    waiting = {"key": "k", "value": "v", "hits": 0, "last_hit_session": "", "index": 0}
-    hidden = note | {"hidden": True, "archivedAt": "2026-11-02T00:00:00.000Z", "hiddenFact": waiting}
-    changed = note | {"content": "w"}
-    for ours, theirs in ((hidden, changed), (changed, hidden)):
-        result, data = merged(graph([note]), graph([ours]), graph([theirs]))
-        assert len(result.conflicts) == 1
-        assert data == graph([ours])
 
 
 # Bytes and broken input

@@ -59,15 +59,6 @@ def test_hostile_text_is_stored_and_read_as_it_is(tmp_path: Path, text: str) -> 
     (tmp_path / GRAPH).read_bytes().decode("utf-8")
 
 
-def test_text_that_is_no_utf8_sets_no_other_note_aside_and_stays(tmp_path: Path) -> None:
-    path = write_graph(tmp_path, [note_object(1, content="@"), note_object(2)])
-    path.write_bytes(path.read_bytes().replace(b'"@"', b'"latin \xe9\xff"'))
-    memory = Memory.open(tmp_path)
-    memory.change("edit", lambda draft: edit_note(draft, SECOND, content="Other words."))
-    assert Memory.open(tmp_path).snapshot.note(SECOND).content == "Other words."
-    assert b'"latin \xe9\xff"' in path.read_bytes()
-
-
 def test_a_byte_order_mark_stays(tmp_path: Path) -> None:
     graph = write_graph(tmp_path, [note_object(1), note_object(2)])
     facts = write_nugget(tmp_path, "memory", [fact_object("a")])
@@ -195,27 +186,11 @@ def test_a_fact_file_without_a_name_is_the_nugget_of_its_file_name(tmp_path: Pat
     assert [fact["key"] for fact in facts_of(tmp_path, file_name)] == ["a", "c"]
 
 
-def test_the_name_inside_a_file_counts_and_its_file_is_written_back(tmp_path: Path) -> None:
-    write_nugget(tmp_path, "work", [fact_object("a")], name="other")
-    memory = Memory.open(tmp_path)
-    memory.change("more", lambda draft: remember(draft, "other", "b", "new"))
-    assert [fact["key"] for fact in facts_of(tmp_path, "work.nugget.json")] == ["a", "b"]
-    memory.change("fresh", lambda draft: remember(draft, "work", "c", "new"))
-    assert [fact["key"] for fact in facts_of(tmp_path, "work.nugget.json")] == ["a", "b"]
-    assert Memory.open(tmp_path).snapshot.nugget("work").find("c") is not None
-
-
 def test_a_name_that_leads_out_of_the_folder_is_written_in_its_own_file_alone(tmp_path: Path) -> None:
     home = tmp_path / "memory"
     write_nugget(home, "x", [fact_object("a")], name="../evil")
     Memory.open(home).change("more", lambda draft: remember(draft, "../evil", "b", "new"))
     assert sorted(tree(tmp_path)) == ["memory/graph/graph.json", "memory/x.nugget.json"]
-
-
-def test_a_field_named_notes_inside_a_note_is_no_second_list(tmp_path: Path) -> None:
-    write_graph(tmp_path, [note_object(1, notes=["mine"]), note_object(2)])
-    _edited(tmp_path)
-    assert notes_of(tmp_path)[FIRST]["notes"] == ["mine"]
 
 
 def test_a_note_that_was_hidden_by_the_original_comes_back_with_its_fact(tmp_path: Path) -> None:
@@ -230,13 +205,6 @@ def test_a_note_that_was_hidden_by_the_original_comes_back_with_its_fact(tmp_pat
         "key": "colour", "value": "green", "hits": 4, "last_hit_session": "s-1",
     }  # fmt: skip
     assert "archivedAt" not in notes_of(tmp_path)[FIRST]
-
-
-def test_a_link_without_reason_or_date_costs_nothing_and_stays(tmp_path: Path) -> None:
-    write_graph(tmp_path, [note_object(1, links=[{"to": SECOND}]), note_object(2)])
-    memory = _edited(tmp_path, FIRST)
-    assert not memory.snapshot.problems
-    assert notes_of(tmp_path)[FIRST]["links"] == [{"to": SECOND}]
 
 
 def test_null_in_an_optional_field_is_no_value(tmp_path: Path) -> None:

@@ -15,9 +15,8 @@ from kits.claude_pages import PAGES, listed, note_of, tree, write_folder
 from core import Memory
 from core.errors import ConflictError, InvalidInputError, StorageError, UnfinishedError
 from core.facts.edits import remember
-from core.graph.edits import create_note, delete_note, edit_note, hide_note, link_notes, unhide_note
+from core.graph.edits import create_note, delete_note, edit_note, hide_note, unhide_note
 from core.model.change import ChangeSet
-from core.model.infer import MetaInput
 from core.pipeline.service import Pipeline
 from core.places import folder_of, home_of
 from core.storage import writing
@@ -131,21 +130,6 @@ def test_pages_whose_index_another_program_takes_away_stay_pages_with_their_hist
 # Changing
 
 
-def test_an_edit_writes_its_page_alone_and_keeps_every_other_byte_of_it(folder: Path) -> None:
-    before, memory = tree(folder), Memory.open(folder)
-    note = note_of(memory, "deploy-needs-vpn.md")
-    memory.change(
-        "edit",
-        lambda draft: edit_note(draft, note.id, content=note.content.replace("run deploy", "run make")),
-    )
-    assert _differs(folder, before) == {"deploy-needs-vpn.md"}
-    assert tree(folder)["deploy-needs-vpn.md"] == before["deploy-needs-vpn.md"].replace(
-        b"run deploy", b"run make"
-    )
-    memory.history.undo()
-    assert tree(folder) == before
-
-
 def test_a_title_changes_in_the_page_and_in_the_index_and_links_still_lead_there(folder: Path) -> None:
     before, memory = tree(folder), Memory.open(folder)
     note = note_of(memory, "deploy-needs-vpn.md")
@@ -200,43 +184,12 @@ def test_a_new_note_is_a_page_with_a_name_of_its_own_and_a_line_in_the_index(fol
     assert tree(folder) == before
 
 
-def test_a_type_is_written_where_the_page_has_it_and_other_metadata_stays_outside(folder: Path) -> None:
-    before, memory = tree(folder), Memory.open(folder)
-    billing, deploy = note_of(memory, "billing.md"), note_of(memory, "deploy-needs-vpn.md")
-    memory.change("scope", lambda draft: edit_note(draft, billing.id, meta=MetaInput(scope="user")))
-    assert tree(folder)["billing.md"] == before["billing.md"].replace(b"type: reference", b"type: user")
-    memory.change("scope", lambda draft: edit_note(draft, deploy.id, meta=MetaInput(scope="user")))
-    assert b"\r\n  type: user\r\n" in tree(folder)["deploy-needs-vpn.md"]
-    memory.history.undo()
-    memory.history.undo()
-    memory.change("tags", lambda draft: edit_note(draft, deploy.id, add_tags=["mine"]))
-    memory.change("link", lambda draft: link_notes(draft, deploy.id, billing.id, "because"))
-    assert tree(folder) == before
-    kept = Memory.open(folder).snapshot.by_id[deploy.id]
-    assert "mine" in kept.tags
-    assert "because" in [link.reason for link in kept.links]
-
-
 def test_facts_are_refused_in_one_sentence_and_nothing_is_written(folder: Path) -> None:
     before, memory = tree(folder), Memory.open(folder)
     with pytest.raises(InvalidInputError, match="no place for facts"):
         memory.change("fact", lambda draft: remember(draft, "claude", "key", "value"))
     assert tree(folder) == before
     assert memory.history.log() == () or not memory.history.log()
-
-
-def test_pages_that_link_by_a_title_link_to_the_new_one(folder: Path) -> None:
-    before, memory = tree(folder), Memory.open(folder)
-    billing = note_of(memory, "billing.md")
-    _, made = memory.change("title", lambda draft: edit_note(draft, billing.id, title="Invoices"))
-    assert _differs(folder, before) == {"billing.md", "debugging.md", "MEMORY.md"}
-    assert "Compare [[Invoices]]." in (folder / "debugging.md").read_text()
-    assert "name: Invoices\n" in (folder / "billing.md").read_text()
-    assert "# Invoices\n" in (folder / "billing.md").read_text()
-    assert {change.id for change in made.notes} == {billing.id, note_of(memory, "debugging.md").id}
-    assert billing.id in [link.to for link in note_of(memory, "debugging.md").links]
-    memory.history.undo()
-    assert tree(folder) == before
 
 
 def test_nothing_is_promoted_from_pages_and_no_text_goes_to_the_pipeline(folder: Path) -> None:
@@ -250,15 +203,6 @@ def test_nothing_is_promoted_from_pages_and_no_text_goes_to_the_pipeline(folder:
     changed = _differs(folder, before)
     memory.history.undo()
     assert changed == set() or tree(folder) == before
-
-
-def test_reflection_leaves_white_space_of_pages_alone_and_a_second_pass_proposes_nothing(
-    folder: Path,
-) -> None:
-    memory = Memory.open(folder)
-    memory.reflect()
-    assert (folder / "deploy-needs-vpn.md").read_bytes().decode() == PAGES["deploy-needs-vpn.md"]
-    assert memory.reflect(dry_run=True).change_set.empty
 
 
 def test_a_credential_is_masked_in_the_pages_too(folder: Path) -> None:
@@ -344,20 +288,6 @@ def test_a_page_that_was_deleted_is_kept_hidden_and_undo_brings_back_its_bytes(f
     assert Memory.open(folder, reconcile=False).snapshot.by_id[id].hidden
     memory.history.undo(memory.history.log()[0].change_set)
     assert (folder / "deploy-needs-vpn.md").read_bytes() == data
-
-
-def test_our_edit_and_one_of_claude_in_another_part_of_the_page_go_together(folder: Path) -> None:
-    memory = Memory.open(folder)
-    note = note_of(memory, "billing.md")
-    change_set = memory.draft()
-    edit_note(change_set, note.id, title="Billing")
-    planned = change_set.change_set("title", author=memory.author)
-    page = folder / "billing.md"
-    page.write_bytes(page.read_bytes().replace(b"https://example.org", b"https://example.com"))
-    memory.apply(planned)
-    text = page.read_text()
-    assert "name: Billing\n" in text
-    assert "https://example.com" in text
 
 
 def test_two_paragraphs_that_two_change_go_together_and_one_paragraph_is_a_conflict(folder: Path) -> None:
@@ -557,22 +487,6 @@ INDEXES = st.one_of(
     st.just("# Index\n\n- [A](a.md) — hook\n- [B](b.md)"),
     st.just("- [A](a.md)\r\nwords\r\n- [x](<with space.md>)\r\n"),
 )
-
-
-@pytest.mark.slow
-@LAWS
-@given(pages=st.dictionaries(NAMES, PAGE, min_size=1), index=INDEXES)
-def test_any_folder_opens_and_keeps_its_bytes(
-    pages: dict[str, str], index: str | None, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    folder = write_folder(
-        tmp_path_factory.mktemp("law"), pages | ({} if index is None else {"MEMORY.md": index})
-    )
-    before = tree(folder)
-    memory = Memory.open(folder)
-    assert len(memory.snapshot.notes) + len(memory.snapshot.problems) >= len(pages)
-    assert tree(folder) == before
-    assert memory.refresh() is False
 
 
 @pytest.mark.slow

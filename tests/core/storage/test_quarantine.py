@@ -62,17 +62,6 @@ def test_the_same_bytes_of_the_same_file_are_kept_once(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"file": 5}', b"\xff\xfe", b"[" * 100_000, None])
-def test_bytes_whose_record_is_lost_stay_and_get_a_record_again(tmp_path: Path, damage: bytes | None) -> None:
-    record = _put(tmp_path)
-    beside = record.path.with_name(record.path.name + ".record.json")
-    beside.write_bytes(damage) if damage is not None else beside.unlink()
-    assert records(tmp_path) == []
-    assert record_bytes(record) == b'{"broken'
-    _put(tmp_path)
-    assert records(tmp_path) == [record]
-
-
 def test_a_record_whose_bytes_are_gone_is_passed_over(tmp_path: Path) -> None:
     record = _put(tmp_path)
     record.path.unlink()

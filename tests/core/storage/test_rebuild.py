@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -150,16 +149,6 @@ def test_notes_inside_other_things_are_not_taken_for_notes_of_the_file() -> None
     data = _graph([_note(1), history, _note(3)], trash=trash, early=trash)
     for broken in (data.rstrip()[:-1], data + b"}", data.replace(b'"notes": [\n  ', b'"notes": [\n! ')):
         assert _ids(_rebuilt(broken)) == ["01", "02", "03"]
-
-
-def test_what_the_file_says_wins_over_what_was_seen_and_that_over_what_makes_no_sense() -> None:
-    raws = [javascript(_note(number)) for number in (1, 2, 3, 4)]
-    seen = replace(remembered_graph(NO_GRAPH.path, b'{"version": 3, "notes": []}', raws, RULES, None))
-    data = _graph([_note(3, title="newer"), _note(2, title=None), _note(7, title=None), _note(5)])[:-3]
-    titles = [(json.loads(raw)["id"][-1], json.loads(raw)["title"]) for raw in _rebuilt(data, seen).raws]
-    assert titles == [
-        ("1", "Title 1"), ("3", "newer"), ("4", "Title 4"), ("2", "Title 2"), ("7", None), ("5", "Title 5"),
-    ]  # fmt: skip
 
 
 def test_fields_that_make_no_sense_are_replaced_and_unknown_ones_stay() -> None:

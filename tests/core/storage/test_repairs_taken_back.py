@@ -15,7 +15,7 @@ from kits.memory_files import (
 )
 
 from core import Memory
-from core.errors import ConflictError, InvalidInputError
+from core.errors import ConflictError
 from core.graph.edits import edit_note
 from core.model.change import Author
 from core.storage.safety.quarantine import record_bytes
@@ -89,15 +89,3 @@ def test_a_repair_is_not_taken_back_over_what_came_later(home: Path) -> None:
     [kept] = [record.path for record in memory.maintenance.set_aside() if record_bytes(record) == before]
     assert str(kept) in refused.value.todo
     assert (path.read_bytes(), memory.history.newest()) == (now, entries)
-
-
-def test_a_repair_that_is_taken_back_is_made_again_by_repair_alone(home: Path) -> None:
-    damaged(home, "a note that is none")
-    memory = opened(home)
-    made = memory.maintenance.repair()
-    memory.history.undo()
-    for what in (None, made.id):
-        with pytest.raises(InvalidInputError, match="verify --repair"):
-            memory.history.redo(what)
-    with pytest.raises(InvalidInputError, match="already"):
-        memory.history.undo(made.id)

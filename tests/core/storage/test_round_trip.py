@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kits.memory_files import GRAPH, facts_of, notes_of, tree
+from kits.memory_files import GRAPH, tree
 
 from core import Memory
 from core.facts.edits import forget, record_hit
@@ -80,24 +80,6 @@ def test_an_edit_that_changes_nothing_writes_nothing(store: Path) -> None:
     assert memory.history.log() == ()
 
 
-def test_hiding_one_note_changes_the_fields_of_that_note_alone(
-    store: Path, clock: Callable[[], datetime]
-) -> None:
-    before, lines = notes_of(store), (store / GRAPH).read_text().splitlines()
-    memory = Memory.open(store, clock=clock)
-    memory.change("hide", lambda draft: hide_note(draft, FACT_NOTE))
-    after = notes_of(store)
-    assert list(after) == list(before)
-    assert {id for id in after if after[id] != before[id]} == {FACT_NOTE}
-    changed = {name for name in after[FACT_NOTE] if after[FACT_NOTE][name] != before[FACT_NOTE].get(name)}
-    assert changed == {"hidden", "archivedAt", "hiddenFact"}
-    start = lines.index(f'      "id": "{FACT_NOTE}",')
-    end = lines.index("    },", start)
-    now = (store / GRAPH).read_text().splitlines()
-    assert now[:start] == lines[:start]
-    assert now[len(now) - (len(lines) - end) :] == lines[end:]
-
-
 def _sound(memory: Memory) -> list[Note]:
     """Visible notes but two that the original wrote without the tag of their nugget: a write sets that right."""
     return [note for note in memory.snapshot.visible if note.nugget_name in note.tags]
@@ -125,16 +107,6 @@ def test_hidden_facts_return_to_their_places_in_any_order(store: Path) -> None:
         for id in facts[1:6][::unhide_order]:
             memory.change("unhide", lambda draft, id=id: unhide_note(draft, id))
         assert (store / "memory.donna.json").read_bytes() == before
-
-
-def test_many_notes_hidden_in_one_go_come_back_in_one_go(store: Path) -> None:
-    before = tree(store)
-    memory = Memory.open(store)
-    ids = [note.id for note in _sound(memory)]
-    memory.change("hide", lambda draft: [hide_note(draft, id) for id in ids])
-    assert facts_of(store, "memory.donna.json") == []
-    memory.change("unhide", lambda draft: [unhide_note(draft, id) for id in reversed(ids)])
-    assert tree(store) == before
 
 
 @pytest.mark.parametrize("step", [timedelta(), timedelta(days=400), timedelta(days=-400)])

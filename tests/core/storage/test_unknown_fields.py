@@ -171,18 +171,6 @@ def test_a_field_with_a_name_that_we_use_inside_is_kept_as_it_is(
     assert notes_of(tmp_path)[SECOND] == before[SECOND]
 
 
-def test_the_order_of_fields_stays(tmp_path: Path) -> None:
-    turned = [dict(reversed(note_object(number).items())) | {"zz": 1, "aa": 2} for number in (1, 2)]
-    path = write_graph(tmp_path, turned, later=1)
-    shaped = json.loads(path.read_bytes())
-    path.write_text(json.dumps(dict(reversed(shaped.items())), indent=2) + "\n")
-    memory = Memory.open(tmp_path)
-    memory.change("edit", lambda draft: edit_note(draft, "note-memory-00000001", content="Other."))
-    after = graph_of(tmp_path)
-    assert list(after) == ["later", "notes", "version"]
-    assert [list(note) for note in after["notes"]] == [list(note) for note in turned]
-
-
 @pytest.mark.parametrize(
     "number", ["1e-7", "0.90", "1.0", "1" + "0" * 30, "-0", "1E5", "123456789012345678901234567890.5"]
 )

@@ -20,8 +20,7 @@ from kits.memory_files import (
 )
 
 from core import Memory
-from core.facts.edits import forget, remember
-from core.graph.edits import edit_note
+from core.facts.edits import remember
 from core.storage.safety.quarantine import record_bytes
 
 FIRST, SECOND, THIRD = (f"note-memory-{number:08x}" for number in (1, 2, 3))
@@ -61,12 +60,6 @@ def test_a_note_that_is_readable_again_was_changed_not_added(tmp_path: Path, fie
     assert (change.before.content, change.after.content) == ("Content of note 2.", "Theirs.")
     memory.history.undo(entry.change_set.id)
     assert notes_of(tmp_path)[SECOND]["content"] == "Content of note 2."
-
-
-def test_a_note_that_is_readable_again_as_it_was_is_no_change(tmp_path: Path) -> None:
-    broken_note(tmp_path)
-    write_graph(tmp_path, three())
-    assert Memory.open(tmp_path).history.log() == ()
 
 
 def test_a_note_that_goes_while_it_cannot_be_read_is_told_and_can_come_back(tmp_path: Path) -> None:
@@ -123,16 +116,6 @@ def test_a_fact_that_goes_while_it_cannot_be_read_is_told_and_can_come_back(
     assert (change.key, change.after) == ("b", None)
     memory.history.undo(entry.change_set.id)
     assert [fact["value"] for fact in facts_of(tmp_path, FACTS)] == ["value of a", "value of b", "value of c"]
-
-
-def test_a_fact_that_we_forget_beside_an_unreadable_one_does_not_come_back(tmp_path: Path) -> None:
-    facts = broken_fact(tmp_path, BAD_FACTS[0])
-    memory = Memory.open(tmp_path)
-    memory.change("forget", lambda draft: forget(draft, "memory", "c"))
-    memory.change("more", lambda draft: remember(draft, "memory", "d", "new"))
-    memory.maintenance.repair()
-    assert [fact["key"] for fact in facts_of(tmp_path, FACTS)] == ["a", "b", "d"]
-    assert facts[1] == BAD_FACTS[0]
 
 
 @pytest.mark.parametrize("bad", BAD_FACTS)
@@ -210,26 +193,3 @@ def test_a_fact_with_bytes_that_are_no_utf_8_is_set_aside_and_comes_back_by_repa
     memory.maintenance.repair()
     assert [fact["key"] for fact in facts_of(tmp_path, FACTS)] == ["a", "b", "c", "d"]
     assert facts_of(tmp_path, FACTS)[1]["value"] == "@v"
-
-
-@pytest.mark.slow
-def test_what_we_wrote_and_cannot_be_read_now_is_not_written_a_second_time(tmp_path: Path) -> None:
-    write_graph(tmp_path, [note_object(1), note_object(2)])
-    write_nugget(tmp_path, "memory", [fact_object("a"), fact_object("b")])
-    memory = Memory.open(tmp_path)
-    memory.change("edit", lambda draft: edit_note(draft, SECOND, content="Ours."))
-    memory.change("more", lambda draft: remember(draft, "memory", "b", "ours"))
-    count = len(graph_of(tmp_path)["notes"])
-    for turn in ("one", "two", "three"):
-        notes, facts = graph_of(tmp_path)["notes"], facts_of(tmp_path, FACTS)
-        notes[0]["content"] = facts[0]["value"] = turn
-        notes[1]["content"] = facts[1]["value"] = 5
-        write_graph(tmp_path, notes)
-        write_nugget(tmp_path, "memory", facts)
-        memory.refresh()
-    assert [note["content"] for note in graph_of(tmp_path)["notes"]][:2] == ["three", 5]
-    assert len(graph_of(tmp_path)["notes"]) == count
-    assert [fact["value"] for fact in facts_of(tmp_path, FACTS)] == ["three", 5]
-    memory.maintenance.repair()
-    assert notes_of(tmp_path)[SECOND]["content"] == "Ours."
-    assert [fact["value"] for fact in facts_of(tmp_path, FACTS)] == ["three", "ours"]

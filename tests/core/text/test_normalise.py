@@ -28,19 +28,6 @@ def test_only_white_space_is_ever_lost(text: str) -> None:
     assert lost[0] == lost[1]
 
 
-@given(SPACED)
-def test_lines_of_code_keep_their_indentation(text: str) -> None:
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    wanted = [
-        line.rstrip(" \t")
-        for line, code in zip(lines, code_lines(lines), strict=True)
-        if code and line.strip()
-    ]
-    kept = normalise_content(text).split("\n")
-    if len(kept) > 1:
-        assert [line for line in wanted if line in kept] == wanted
-
-
 BLOCKS = {
     "```\na\n```\nb": [True, True, True, False],
     "```py\n~~~\n```\nb": [True, True, True, False],
