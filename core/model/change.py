@@ -6,7 +6,8 @@ after. Preview, audit log, undo and rebase all read this one shape.
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal
+import json
+from typing import Final, Literal
 
 import msgspec
 
@@ -154,7 +155,8 @@ class ChangeSet(msgspec.Struct, frozen=True, kw_only=True):
                     where=repr(file.path),
                     kept="nothing was written",
                 )
-        return msgspec.convert(_with_encodable_texts(msgspec.to_builtins(self)), ChangeSet)
+        whole = json.dumps(msgspec.to_builtins(self), ensure_ascii=False)
+        return msgspec.json.decode(encodable(whole), type=ChangeSet)
 
     @property
     def empty(self) -> bool:
@@ -196,14 +198,6 @@ class ChangeSet(msgspec.Struct, frozen=True, kw_only=True):
             nuggets=tuple(NuggetChange(name=c.name, before=c.after, after=c.before) for c in self.nuggets),
             files=tuple(FileChange(path=c.path, before=c.after, after=c.before) for c in self.files),
         )
-
-
-def _with_encodable_texts(value: Any) -> Any:
-    if isinstance(value, str):
-        return encodable(value)
-    if isinstance(value, dict):
-        return {encodable(name): _with_encodable_texts(item) for name, item in value.items()}
-    return [_with_encodable_texts(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def drops_recall(change: NoteChange | FactChange) -> bool:

@@ -22,7 +22,12 @@ def change_parts(change_set: ChangeSet) -> tuple[ChangeSet, ...]:
     for change in change_set.notes:
         for target in turned[change.id]:
             pointing.setdefault(target, []).append(change)
-    mirrored = _mirrored(change_set)
+    # Facts by nugget, key, and whether it is the key after the change.
+    mirrored: dict[tuple[str, str, bool], list[FactChange]] = {}
+    for fact in change_set.facts:
+        for held, later in ((fact.before, False), (fact.after, True)):
+            if held is not None:
+                mirrored.setdefault((fact.nugget, held.key, later), []).append(fact)
     groups: list[ChangeSet] = []
     taken: set[int] = set()
     for change in change_set.notes:
@@ -37,29 +42,6 @@ def change_parts(change_set: ChangeSet) -> tuple[ChangeSet, ...]:
     groups += [msgspec.structs.replace(change_set, notes=(), facts=(fact,)) for fact in alone]
     groups += [msgspec.structs.replace(change_set, notes=(), facts=(), files=(f,)) for f in change_set.files]
     return tuple(_named(group, change_set, number) for number, group in enumerate(groups, 1))
-
-
-def count_parts(change_set: ChangeSet) -> int:
-    """How many parts a change set has; making them costs more where many notes lead to one."""
-    places = {change.id: place for place, change in enumerate(change_set.notes)}
-    mirrored = _mirrored(change_set)
-    taken: set[int] = set()
-    whole = 0
-    for change in change_set.notes:
-        if not _is_other_end(change, _turned(change), places):
-            whole += 1
-            taken |= {id(fact) for fact in _facts_of(change, mirrored)}
-    return whole + sum(id(fact) not in taken for fact in change_set.facts) + len(change_set.files)
-
-
-def _mirrored(change_set: ChangeSet) -> dict[tuple[str, str, bool], list[FactChange]]:
-    """The changes of facts by nugget, key, and whether it is the key after the change."""
-    found: dict[tuple[str, str, bool], list[FactChange]] = {}
-    for fact in change_set.facts:
-        for held, later in ((fact.before, False), (fact.after, True)):
-            if held is not None:
-                found.setdefault((fact.nugget, held.key, later), []).append(fact)
-    return found
 
 
 def _named(group: ChangeSet, whole: ChangeSet, number: int) -> ChangeSet:
@@ -82,8 +64,8 @@ def _facts_of(
 
     A key that one fact gives up and another takes belongs to both their notes, at different times.
     """
-    sides = ((change.before, False), (change.after, True))
-    keys = ((note.nugget_name, note.key, later) for note, later in sides if note is not None and note.is_fact)
+    sides = ((note, later) for note, later in ((change.before, False), (change.after, True)) if note)
+    keys = ((note.nugget_name, note.key, later) for note, later in sides if note.is_fact)
     return {id(fact): fact for key in keys for fact in mirrored.get(key, ())}.values()
 
 
@@ -137,14 +119,16 @@ def _end_of_links(other: NoteChange, change: NoteChange) -> NoteChange | None:
 
 def select_parts(change_set: ChangeSet, numbers: Collection[int]) -> ChangeSet:
     """Some of the parts of a change set, by their numbers, as one; all of them are the change set itself."""
-    if len(numbers) == count_parts(change_set):
+    parts = change_parts(change_set)
+    if len(numbers) == len(parts):
         return change_set
-    picked = [part for number, part in enumerate(change_parts(change_set), 1) if number in numbers]
-    whole = {part.notes[0].id for part in picked if part.notes}
-    ends = {end.id: end for part in picked for end in part.notes[1:] if end.id not in whole}
+    picked = [part for number, part in enumerate(parts, 1) if number in numbers]
+    whole = {part.notes[0].id: part.notes[0] for part in picked if part.notes}
+    # A note that is a part of its own is not the mere end of another's link.
+    notes = whole | {end.id: end for part in picked for end in part.notes[1:] if end.id not in whole}
     return msgspec.structs.replace(
         change_set,
-        notes=(*(change for change in change_set.notes if change.id in whole), *ends.values()),
+        notes=tuple(notes.values()),
         facts=tuple(fact for part in picked for fact in part.facts),
         nuggets=tuple({one.name: one for part in picked for one in part.nuggets}.values()),
         files=tuple(file for part in picked for file in part.files),

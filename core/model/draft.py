@@ -252,24 +252,6 @@ class Draft:
 
     # Files and the result
 
-    def lay(self, changes: ChangeSet) -> None:
-        """Lays changes over the draft that were thought out on what it says."""
-        for made in changes.nuggets:
-            if made.after is not None:
-                self.ensure_nugget(made.name, made.after)
-        for stored in changes.facts:
-            if stored.after is None:
-                self.take_fact(stored.nugget, stored.key)
-            elif stored.before is not None:
-                self.rename_fact(stored.nugget, stored.key, stored.after)
-            else:
-                self.put_fact(stored.nugget, stored.after)
-        for change in changes.notes:
-            if change.after is None:
-                self.remove(change.id)
-            else:
-                self.put(change.after)
-
     def put_file(self, path: str, before: bytes | None, after: bytes | None) -> None:
         """Records a whole file, such as MEMORY.md, or its removal; paths as in `FileChange`."""
         self._files.append(FileChange(path=path, before=before, after=after))
