@@ -170,8 +170,6 @@ SWEPT: Final[dict[str, tuple[str, str]]] = {
     "documents": ("removed document", "removed documents"),
     "chunks": ("part of a removed document", "parts of removed documents"),
     "embeddings": ("embedding of such a part", "embeddings of such parts"),
-    "vectors": ("vector that nothing uses", "vectors that nothing uses"),
-    "comparisons": ("comparison of a predictor", "comparisons of a predictor"),
     "history": ("row of the pipeline's history", "rows of the pipeline's history"),
     "completed_jobs": ("finished job", "finished jobs"),
     "dead_jobs": ("failed job", "failed jobs"),

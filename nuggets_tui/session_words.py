@@ -9,7 +9,7 @@ from core.text.normalise import squeeze
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
-    from core.pipeline.database.session_memories import SessionMemory, SessionScore
+    from core.pipeline.database.sessions import SessionMemory, SessionScore
     from core.pipeline.records import SessionPage
 
 _MOST: Final = 50

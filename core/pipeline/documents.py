@@ -12,9 +12,10 @@ from urllib.parse import unquote, urlsplit
 from core.errors import AmbiguousError, NotFoundError
 from core.model.names import check_nugget_name
 from core.pipeline.database.connection import Database
-from core.pipeline.database.documents import NewChunk, Work, new_chunk, packed
+from core.pipeline.database.documents import NewChunk, Work, new_chunk
 from core.pipeline.database.jobs import Jobs, LostLeaseError
 from core.pipeline.database.tables import Tables
+from core.pipeline.database.transcripts import packed
 from core.pipeline.document_text import (
     PLAIN,
     DocumentError,
@@ -26,7 +27,7 @@ from core.pipeline.document_text import (
 )
 from core.pipeline.fetch import Network, check_address, fetch
 from core.pipeline.intake.chunks import chunks, next_chunk
-from core.pipeline.intake.normalisation import HASH_VERSION, content_hash
+from core.pipeline.intake.normalisation import content_hash
 from core.pipeline.modes import Intake, intake
 from core.pipeline.records import AddedDocument, Document, DocumentKind, Job
 from core.pipeline.writes.submit import LONGEST, Submission, store_submission
@@ -88,12 +89,11 @@ def add_document(
             if one.status != "done":
                 # Nobody waits for a version that is no longer the newest.
                 writer.documents.remove(one.id, now)
-                writer.jobs.withdraw_failed(one.id, now)
+                writer.jobs.withdraw(one.id, now, dead=True)
         writer.documents.insert(
             document,
             raw=new.data if new.kind != "url" else None,
             source_hash=source_hash,
-            hash_version=HASH_VERSION,
         )
         found = next((one for one in before if one.status == "done"), None)
         job = _queue(writer, configuration, document, now)
@@ -110,7 +110,7 @@ def remove_document(database: Database, said: str, *, by: str, now: int) -> Docu
         # A clock that was set back shortens no window.
         if not writer.documents.remove(document.id, max(now, writer.history.last_at() or now)):
             raise NotFoundError("this document is removed already", where=said, kept="nothing was changed")
-        writer.jobs.withdraw_failed(document.id, now)
+        writer.jobs.withdraw(document.id, now, dead=True)
         _record(writer, "document_removed", document, "", now, by)
         return _now(writer, document.id)
 

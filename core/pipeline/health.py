@@ -303,7 +303,7 @@ def _queue(reader: Tables, configuration: PipelineConfiguration, now: int) -> di
     depth, dead, done, first = reader.connection.execute(
         "SELECT (SELECT count(*) FROM jobs WHERE status = 'pending'),"
         " (SELECT count(*) FROM jobs AS dead WHERE status = 'dead'"
-        "   AND NOT EXISTS (SELECT 1 FROM tombstones WHERE tombstones.id = dead.target)"
+        "   AND NOT EXISTS (SELECT 1 FROM raw_memories WHERE id = dead.target AND removed_at IS NOT NULL)"
         "   AND NOT EXISTS (SELECT 1 FROM jobs AS later"
         "    WHERE later.type = dead.type AND later.target = dead.target AND later.id > dead.id)),"
         " (SELECT count(*) FROM jobs WHERE status = 'completed'),"
@@ -319,9 +319,9 @@ def _queue(reader: Tables, configuration: PipelineConfiguration, now: int) -> di
 
 def _storage(reader: Tables, configuration: PipelineConfiguration, now: int) -> dict[str, Any]:
     row = reader.connection.execute(
-        "SELECT (SELECT count(*) FROM raw_memories) + (SELECT count(*) FROM documents) AS stored,"
+        "SELECT (SELECT count(*) FROM raw_memories WHERE gone_at IS NULL) + (SELECT count(*) FROM documents) AS stored,"
         " count(*) AS tombstones, count(*) FILTER (WHERE removed_at < ?) AS over FROM"
-        " (SELECT removed_at FROM tombstones WHERE gone_at IS NULL"
+        " (SELECT removed_at FROM raw_memories WHERE removed_at IS NOT NULL AND gone_at IS NULL"
         "  UNION ALL SELECT removed_at FROM documents WHERE removed_at IS NOT NULL)",
         (now - configuration.retention.removed_days * DAY_MS,),
     ).fetchone()

@@ -13,7 +13,7 @@ from core.pipeline.contradiction import Supersession, shared_words, supersedes
 from core.pipeline.database import entities
 from core.pipeline.database.connection import Database
 from core.pipeline.database.entities import Kind, StoredAttribute
-from core.pipeline.database.found_relations import WrittenFact
+from core.pipeline.database.raw import WrittenFact
 from core.pipeline.database.tables import Tables
 from core.pipeline.extract import ExtractedRelation
 from core.pipeline.intake.linker import (
@@ -178,7 +178,7 @@ def update_graph(
 
     What fails becomes a warning and is not tried again, unless the database was only busy or the disk full.
     """
-    if not configuration.graph.enabled or not database.reading.found_relations.due(1):
+    if not configuration.graph.enabled or not database.reading.raw.knowledge_due(1):
         return GraphUpdate()
     warnings: list[str] = []
     done: list[str] = []
@@ -186,8 +186,8 @@ def update_graph(
     try:
         # What a power cut takes is still due afterwards.
         with database.write(lasting=False) as writer:
-            before = writer.entities.count()
-            for raw_id in writer.found_relations.due(most):
+            before = writer.entities.count_entities()
+            for raw_id in writer.raw.knowledge_due(most):
                 writer.connection.execute("SAVEPOINT one_memory")
                 try:
                     counts.add(_update_from_raw(writer, raw_id, configuration, now))
@@ -195,9 +195,9 @@ def update_graph(
                 except (sqlite3.IntegrityError, sqlite3.DataError, ValueError) as error:
                     writer.connection.execute("ROLLBACK TO one_memory")
                     warnings.append(f"could not store the entities of {raw_id}: {error}")
-                writer.found_relations.done(raw_id)
+                writer.raw.knowledge_done(raw_id)
                 writer.connection.execute("RELEASE one_memory")
-            made = writer.entities.count() - before
+            made = writer.entities.count_entities() - before
     except NuggetsError as error:
         return GraphUpdate(warnings=(f"entities are not stored yet: {error.message}",))
     return GraphUpdate(
@@ -218,10 +218,10 @@ class _Counts:
 
 
 def _update_from_raw(writer: Tables, raw_id: str, configuration: PipelineConfiguration, now: int) -> _Counts:
-    ends = persist_relations(writer, raw_id, writer.found_relations.found_in(raw_id), now)
+    ends = persist_relations(writer, raw_id, writer.raw.found_in(raw_id), now)
     counts = _Counts(relations=len(ends))
     touched: dict[int, None] = {}
-    for fact in writer.found_relations.facts_to_place(raw_id):
+    for fact in writer.raw.facts_to_place(raw_id):
         subject = _subject(fact, ends)
         if subject is None:
             continue
@@ -363,7 +363,7 @@ def undo_entity_change(database: Database, change_id: int, *, by: str, now: int)
         if change.kind == "merged":
             undone = writer.entities.part(change.entity_id, change.merged_id, now)
         else:
-            undone = writer.entities.drop_alias(change.entity_id, change.name)
+            undone = writer.entities.drop_alias(change.entity_id, change.name, now)
         if not undone:
             raise NotFoundError("nothing of it is left", where=f"change {change_id}", kept=_KEPT)
         writer.history.append(

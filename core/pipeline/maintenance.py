@@ -12,11 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from core.model.names import counted
-from core.pipeline.database import meta
 from core.pipeline.database.connection import Database
-from core.pipeline.database.facts import StoredFact
-from core.pipeline.database.rare_words import Counted
-from core.pipeline.database.tables import Tables
+from core.pipeline.database.facts import Counted, StoredFact
+from core.pipeline.database.tables import PAUSED, Tables
 from core.pipeline.decide import likeness, match_terms, saying
 from core.pipeline.health import (
     DAY_MS,
@@ -609,7 +607,7 @@ class Maintainer:
             last = tables.meta.number(_CYCLE_AT)
             return last is not None and lies_within(last, now, autonomous.maintenance_interval_ms)
 
-        if looked_at(self._database.reading) or self._database.reading.meta.number(meta.PAUSED) is not None:
+        if looked_at(self._database.reading) or self._database.reading.meta.number(PAUSED) is not None:
             return False
         with self._database.write(lasting=False) as writer:
             if looked_at(writer):

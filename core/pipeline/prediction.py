@@ -15,7 +15,7 @@ from typing import Final, NamedTuple, Protocol
 
 from core.model.names import parse_iso
 from core.model.note import Note, normalise_tag
-from core.pipeline.database.session_memories import Averages
+from core.pipeline.database.sessions import Averages
 
 # A session begins meanwhile; whoever takes longer is not waited for.
 SECONDS: Final = 0.5

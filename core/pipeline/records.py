@@ -12,9 +12,7 @@ from core.pipeline.modes import Mode
 from core.settings.warnings import ConfigurationWarning
 
 if TYPE_CHECKING:
-    from core.pipeline.database.raw import Tombstone
-    from core.pipeline.database.session_memories import Comparison, SessionMemory, SessionScore
-    from core.pipeline.database.sessions import Checkpoint
+    from core.pipeline.database.sessions import Checkpoint, Comparison, SessionMemory, SessionScore
     from core.pipeline.retention import Kind
 
 RawStatus = Literal["queued", "held", "extracted", "skipped", "duplicate", "failed"]
@@ -56,7 +54,8 @@ class ProposalReason(StrEnum):
 class RawMemory:
     """A text as it was submitted. id: "raw-" and 16 hexadecimal digits. duplicate_of: "" or an earlier one's id.
 
-    model, prompt_version: who read it, and as what it was asked; "" before.
+    model, prompt_version: who read it, and as what it was asked; "" before. removed_at: since when a person removed it;
+    gone_at: since when it is deleted and can be brought back no more, so that its content is "".
     """
 
     id: str
@@ -74,6 +73,9 @@ class RawMemory:
     extracted_at: int | None
     model: str
     prompt_version: str = ""
+    removed_at: int | None = None
+    removed_by: str = ""
+    gone_at: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -431,7 +433,6 @@ class TextTrail:
     unread: tuple[tuple[int, int], ...]
     proposals: tuple[StoredProposal, ...]
     entities: tuple[str, ...]
-    tombstone: Tombstone | None = None
 
     @property
     def unread_length(self) -> int:

@@ -13,21 +13,22 @@ from typing import TYPE_CHECKING, Final
 from core.errors import ConflictError, NotFoundError, NuggetsError, partly_done
 from core.graph.edits import hide_note, unhide_note
 from core.pipeline.database.tables import Tables
-from core.pipeline.intake.normalisation import HASH_VERSION
 from core.pipeline.records import Job, PlannedRemoval, RawMemory, RemovedText, TextTrail
 from core.pipeline.windows import progress_of
 from core.reflection.judge import pinned
 
 if TYPE_CHECKING:
     from core.memory import Memory
+    from core.model.change import ChangeSet
     from core.model.draft import Draft
     from core.model.snapshot import Snapshot
     from core.pipeline.database.connection import Database
-    from core.pipeline.database.tables import Tables
 
 _KEPT: Final = "nothing was changed"
 _HIDDEN: Final = "its notes are hidden, and the text is still there; undo shows them again"
 _SHOWN: Final = "its notes are shown again, and the text is as it was"
+# Longer numbers are no ids of rows.
+_LONGEST_JOB_ID: Final = 18
 
 
 def plan_removal(database: Database, memory: Memory, said: str, *, days: int) -> PlannedRemoval:
@@ -52,37 +53,24 @@ def remove_text(database: Database, memory: Memory, said: str, *, by: str, now: 
     hidden = tuple(sorted(shown_notes(memory.snapshot, notes)))
     changes = None
     if hidden:
+        # Whoever is stopped after the notes are hidden, and removes the text again, gets them back all the same.
         with database.write() as writer:
-            # Whoever is stopped after the notes are hidden, and removes the text again, gets them back all the same.
-            writer.history.append(
-                at=now,
-                event="text_removal_begun",
-                changed_by=by,
-                raw_id=raw_id,
-                metadata={"notes": list(hidden)},
-            )
-        changes = memory.change(f"removed the text {raw_id}", lambda draft: _each(draft, hidden, hide_note))[
-            1
-        ]
+            writer.raw.hides(raw_id, hidden)
+        changes = _each(memory, f"removed the text {raw_id}", hidden, hide_note)
     with partly_done(_HIDDEN) if hidden else nullcontext(), database.write() as writer:
         # Somebody may have submitted, accepted or removed something meanwhile.
         _removable(writer, raw_id)
         waited = writer.jobs.withdraw(raw_id, now)
         if waited:
-            writer.raw.set_status(raw_id, "skipped")
+            writer.raw.skip(raw_id)
         # A clock that was set back shortens no window.
         writer.raw.bury(raw_id, max(now, writer.history.last_at() or now), by)
         for fact in writer.facts.of_raw(raw_id):
             # Not as what a person hid by itself: who submits the text again wants its facts again.
             if fact.note_id in hidden:
                 writer.facts.deny(fact.id)
-        writer.history.append(
-            at=now,
-            event="text_removed",
-            changed_by=by,
-            raw_id=raw_id,
-            metadata={"notes": list(hidden), "waited": waited},
-        )
+        told = {"notes": list(hidden), "waited": waited}
+        writer.history.append(at=now, event="text_removed", changed_by=by, raw_id=raw_id, metadata=told)
     return RemovedText(raw_id, hidden, changes)
 
 
@@ -95,57 +83,67 @@ def bring_text_back(
     ConflictError for one that is deleted.
     """
     reader = database.reading
-    raw_id = text_named(reader, said)
-    _restorable(reader, raw_id)
+    raw = _restorable(reader, text_named(reader, said))
     memory.refresh()
     known = memory.snapshot.by_id
-    hidden = tuple(id for id in removal_of(reader, raw_id)[0] if id in known and known[id].hidden)
-    said_again = _said_by_others(reader, memory.snapshot, hidden)
-    notes = tuple(id for id in hidden if id not in said_again)
-    left = tuple(id for id in hidden if id in said_again)
-    changes = None
-    if notes:
-        changes = memory.change(
-            f"restored the text {raw_id}", lambda draft: _each(draft, notes, unhide_note)
-        )[1]
-    facts = [fact.note_id for fact in reader.facts.of_raw(raw_id)]
-    shown = shown_notes(memory.snapshot, facts)
+    hidden = [id for id in reader.raw.hidden_of(raw.id) if id in known and known[id].hidden]
+    left = tuple(id for id in hidden if _said_by_another(reader, memory.snapshot, id))
+    notes = tuple(id for id in hidden if id not in left)
+    changes = _each(memory, f"restored the text {raw.id}", notes, unhide_note) if notes else None
+    shown = shown_notes(memory.snapshot, [fact.note_id for fact in reader.facts.of_raw(raw.id)])
     with partly_done(_SHOWN) if notes else nullcontext(), database.write() as writer:
-        _restorable(writer, raw_id)
-        raw = writer.raw.raw_of(raw_id)
-        assert raw is not None
-        other = writer.raw.earlier_same(raw.nugget, raw.content_hash, HASH_VERSION)
-        repeats = bool(other) and not shown
-        restore_text(writer, raw_id, shown, now, by, attempts, waits=not repeats)
-        if repeats:
-            writer.raw.repeat(raw_id, other)
-    return RemovedText(raw_id, notes, changes, left)
+        _restorable(writer, raw.id)
+        other = "" if shown else writer.raw.earlier_same(raw.nugget, raw.content_hash)
+        restore_text(writer, raw.id, shown, now, by, attempts, waits=not other)
+        if other:
+            writer.raw.repeat(raw.id, other)
+    return RemovedText(raw.id, notes, changes, left)
 
 
-def _said_by_others(reader: Tables, snapshot: Snapshot, hidden: Collection[str]) -> frozenset[str]:
-    """Those of some hidden notes that say what a note or fact says that stands."""
-    wanted = {(note.nugget_name, note.content) for note in map(snapshot.by_id.__getitem__, hidden)}
-    there = {
-        (note.nugget_name, note.content)
-        for note in snapshot.notes
-        if not note.hidden and (note.nugget_name, note.content) in wanted
-    }
-    found = []
-    for id in hidden:
-        note, fact = snapshot.by_id[id], reader.facts.of_note(id)
-        same = None if fact is None else reader.facts.same(fact.nugget, fact.content_hash)
-        stands = same is not None and same.note_id != id and same.status == "active"
-        if stands or (note.nugget_name, note.content) in there:
-            found.append(id)
-    return frozenset(found)
+def _said_by_another(reader: Tables, snapshot: Snapshot, id: str) -> bool:
+    """Whether a hidden note says what a note or fact says that stands."""
+    note, fact = snapshot.by_id[id], reader.facts.of_note(id)
+    same = None if fact is None else reader.facts.same(fact.nugget, fact.content_hash)
+    if same is not None and same.note_id != id and same.status == "active":
+        return True
+    says = note.nugget_name, note.content
+    return any(not one.hidden and (one.nugget_name, one.content) == says for one in snapshot.notes)
+
+
+def restore_text(
+    writer: Tables,
+    raw_id: str,
+    shown: Collection[str],
+    now: int,
+    by: str = "person",
+    attempts: int = 3,
+    *,
+    waits: bool = True,
+) -> bool:
+    """Takes the removal of a text back, and lets those of its facts stand whose notes are shown; one that waited to be
+    read then waits again. False where it is not removed, or is deleted. attempts: of its job; waits:
+    False for one that need not be read.
+    """
+    raw = writer.raw.raw_of(raw_id)
+    if raw is None or not writer.raw.unbury(raw_id):
+        return False
+    # Only what no model has read was skipped by its removal.
+    if waits and raw.status == "skipped" and raw.extracted_at is None:
+        writer.raw.set_status(raw_id, "queued")
+        writer.jobs.enqueue(type="extract", target=raw_id, max_attempts=attempts, now=now)
+    for fact in writer.facts.of_raw(raw_id):
+        if fact.note_id in shown and fact.status != "active":
+            writer.facts.let_stand(fact.note_id, True)
+    writer.history.append(at=now, event="text_restored", changed_by=by, raw_id=raw_id)
+    return True
 
 
 def follow_shown(database: Database, memory: Memory, *, now: int) -> int:
     """Restores removed texts of which a note is shown again, as by an undo; how many."""
     found = database.reading.raw.removed()
-    if not found:
-        return 0
-    shown = shown_notes(memory.snapshot, [note for one in found for note in one.notes])
+    shown = (
+        shown_notes(memory.snapshot, [note for one in found for note in one.notes]) if found else frozenset()
+    )
     back = [one.id for one in found if not shown.isdisjoint(one.notes)]
     if not back:
         return 0
@@ -169,47 +167,11 @@ def standing_in(
         snapshot = opened.snapshot
         if snapshot.graph_problem:
             return frozenset(), frozenset(ids)
-        kept = (id for id in ids if id in snapshot.set_aside or _is_pinned(snapshot, id))
+        notes = snapshot.by_id
+        kept = (id for id in ids if id in snapshot.set_aside or (id in notes and pinned(notes[id])))
         return shown_notes(snapshot, ids), frozenset(kept)
 
     return standing
-
-
-def _is_pinned(snapshot: Snapshot, id: str) -> bool:
-    note = snapshot.by_id.get(id)
-    return note is not None and pinned(note)
-
-
-def _each(draft: Draft, ids: Collection[str], edit: Callable[[Draft, str], object]) -> None:
-    for id in ids:
-        if draft.note(id) is not None:
-            edit(draft, id)
-
-
-def _removable(reader: Tables, said: str) -> tuple[str, list[str]]:
-    """The id of the text, and the notes that were made of it."""
-    raw_id = text_named(reader, said)
-    raw, buried = reader.raw.raw_of(raw_id), reader.raw.tombstone(raw_id)
-    if buried is not None:
-        raise NotFoundError("this text is removed already", where=raw_id, kept=_KEPT)
-    assert raw is not None
-    if any(job.status == "leased" for job in reader.jobs.jobs(target=raw_id)):
-        raise ConflictError(
-            "this text is just being read", where=raw_id, kept=_KEPT,
-            todo="remove it when that is done",
-        )  # fmt: skip
-    return raw_id, [fact.note_id for fact in reader.facts.of_raw(raw_id) if fact.status == "active"]
-
-
-def _restorable(reader: Tables, raw_id: str) -> None:
-    buried = reader.raw.tombstone(raw_id)
-    if buried is None:
-        raise NotFoundError("this text was not removed", where=raw_id, kept=_KEPT)
-    if buried.gone is not None:
-        raise ConflictError(
-            f"this text was removed, and retention deleted it{on_day(buried.gone)}", where=raw_id, kept=_KEPT,
-            todo="show its notes one by one, they are kept",
-        )  # fmt: skip
 
 
 def shown_notes(snapshot: Snapshot, ids: Collection[str]) -> frozenset[str]:
@@ -217,50 +179,45 @@ def shown_notes(snapshot: Snapshot, ids: Collection[str]) -> frozenset[str]:
     return frozenset(id for id in ids if (note := snapshot.by_id.get(id)) is not None and not note.hidden)
 
 
-def restore_text(
-    writer: Tables,
-    raw_id: str,
-    shown: Collection[str],
-    now: int,
-    by: str = "person",
-    attempts: int = 3,
-    *,
-    waits: bool = True,
-) -> bool:
-    """Takes the removal of a text back, and lets those of its facts stand whose notes are shown; one that waited to be
-    read then waits again. False where it is not removed, or is deleted. attempts: of its job; waits:
-    False for one that need not be read.
-    """
-    if not writer.raw.unbury(raw_id):
-        return False
-    if waits and removal_of(writer, raw_id)[1]:
-        writer.raw.set_status(raw_id, "queued")
-        writer.jobs.enqueue(type="extract", target=raw_id, max_attempts=attempts, now=now)
-    for fact in writer.facts.of_raw(raw_id):
-        if fact.note_id in shown and fact.status != "active":
-            writer.facts.let_stand(fact.note_id, True)
-    writer.history.append(at=now, event="text_restored", changed_by=by, raw_id=raw_id)
-    return True
+def _each(
+    memory: Memory, reason: str, ids: Collection[str], edit: Callable[[Draft, str], object]
+) -> ChangeSet:
+    """Edits those of some notes that are there, as one change."""
+
+    def edits(draft: Draft) -> None:
+        for id in ids:
+            if draft.note(id) is not None:
+                edit(draft, id)
+
+    return memory.change(reason, edits)[1]
 
 
-def removal_of(reader: Tables, raw_id: str) -> tuple[tuple[str, ...], bool]:
-    """What the removal of a text did, with those before it that were cut short: the notes that it hid, and whether the
-    text waited to be read.
-    """
-    notes: list[str] = []
-    waited = False
-    for row in reader.history.history_of(raw_id):
-        said = row.metadata.get("notes")
-        if row.event == "text_restored":
-            notes, waited = [], False
-        elif row.event in ("text_removal_begun", "text_removed"):
-            notes += map(str, said) if isinstance(said, list) else ()
-            waited = bool(row.metadata.get("waited"))
-    return tuple(dict.fromkeys(notes)), waited
+def _removable(reader: Tables, said: str) -> tuple[str, list[str]]:
+    """The id of the text, and the notes that were made of it."""
+    raw_id = text_named(reader, said)
+    raw = reader.raw.raw_of(raw_id)
+    if raw is None or raw.removed_at is not None:
+        raise NotFoundError("this text is removed already", where=raw_id, kept=_KEPT)
+    if any(job.status == "leased" for job in reader.jobs.jobs(target=raw_id)):
+        raise ConflictError(
+            "this text is just being read", where=raw_id, kept=_KEPT, todo="remove it when that is done"
+        )
+    return raw_id, [fact.note_id for fact in reader.facts.of_raw(raw_id) if fact.status == "active"]
 
 
-# Longer numbers are no ids of rows.
-_LONGEST_JOB_ID: Final = 18
+def _restorable(reader: Tables, raw_id: str) -> RawMemory:
+    raw = reader.raw.raw_of(raw_id)
+    if raw is None or raw.removed_at is None:
+        raise NotFoundError("this text was not removed", where=raw_id, kept=_KEPT)
+    if raw.gone_at is not None:
+        raise ConflictError(
+            f"this text was removed, and retention deleted it{on_day(raw.gone_at)}", where=raw_id, kept=_KEPT,
+            todo="show its notes one by one, they are kept",
+        )  # fmt: skip
+    return raw
+
+
+# The trail of a text
 
 
 def text_trail(reader: Tables, said: str) -> TextTrail:
@@ -271,30 +228,23 @@ def text_trail(reader: Tables, said: str) -> TextTrail:
     raw = reader.raw.raw_of(text_named(reader, said))
     assert raw is not None
     job = next((one for one in reader.jobs.jobs(target=raw.id, most=50) if one.type == "extract"), None)
-    return TextTrail(
-        raw,
-        job,
-        _unread(reader, raw, job),
-        reader.proposals.of_raw(raw.id),
-        reader.entities.named_in(raw.id),
-        reader.raw.tombstone(raw.id),
-    )
+    proposals, names = reader.proposals.of_raw(raw.id), reader.entities.named_in(raw.id)
+    return TextTrail(raw, job, _unread(reader, raw, job), proposals, names)
 
 
 def text_named(reader: Tables, said: str) -> str:
     """The id of the text that somebody means, as for `text_trail`."""
-    raw_id = _target_of_job(reader, said.strip()) or reader.raw.resolve_id(said)
-    if reader.raw.raw_of(raw_id) is not None:
-        return raw_id
-    buried = reader.raw.tombstone(raw_id)
-    if buried is not None:
-        raise NotFoundError(
-            f"this text was removed, and retention deleted it{on_day(buried.gone)}", where=said,
-            kept="what was made of it is in the notes and their history",
-        )  # fmt: skip
-    raise NotFoundError(
-        "no submitted text or job has this id", where=said, todo="nuggets pipeline jobs lists them"
-    )
+    number = said.strip()
+    if number.isascii() and number.isdigit() and len(number) <= _LONGEST_JOB_ID:
+        job = reader.jobs.job(int(number))
+        if job is not None and job.type != "extract":
+            raise NotFoundError("this job is about an entity, not about a text", where=f"job {number}")
+        said = said if job is None else job.target
+    raw_id = reader.raw.resolve_id(said)
+    if reader.raw.raw_of(raw_id) is None:
+        todo = "nuggets pipeline jobs lists them"
+        raise NotFoundError("no submitted text or job has this id", where=said, todo=todo)
+    return raw_id
 
 
 def on_day(moment: int | None) -> str:
@@ -303,16 +253,6 @@ def on_day(moment: int | None) -> str:
         return "" if moment is None else f" on {datetime.fromtimestamp(moment / 1000, UTC):%Y-%m-%d}"
     except (ValueError, OverflowError, OSError):
         return ""
-
-
-def _target_of_job(reader: Tables, said: str) -> str:
-    """The id of the text that a job of this number reads, "" where no job has it."""
-    if not (said.isascii() and said.isdigit() and len(said) <= _LONGEST_JOB_ID):
-        return ""
-    job = reader.jobs.job(int(said))
-    if job is not None and job.type != "extract":
-        raise NotFoundError("this job is about an entity, not about a text", where=f"job {said}")
-    return "" if job is None else job.target
 
 
 def _unread(reader: Tables, raw: RawMemory, job: Job | None) -> tuple[tuple[int, int], ...]:

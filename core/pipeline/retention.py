@@ -17,9 +17,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from core.errors import NuggetsError, partly_done
-from core.pipeline.database import meta
 from core.pipeline.database.connection import Database
-from core.pipeline.database.tables import Tables
+from core.pipeline.database.tables import CLOCK_LEAPT, CLOCK_TRUSTED, HISTORY_KEPT_FROM, SWEPT, Tables
 from core.pipeline.queue import MAYBE_OUTAGES, OUTAGES
 from core.pipeline.records import Sweep
 from core.pipeline.transaction_guard import assert_outside_transaction
@@ -57,7 +56,6 @@ class Kind(StrEnum):
     ENTITIES = "entities"  # that nothing mentions any more
     DOCUMENTS = "documents"
     EMBEDDINGS = "embeddings"  # of chunks that no document has
-    VECTORS = "vectors"  # that no note or chunk has
     TEXTS = "texts"
     CHUNKS = "chunks"  # that no document has
     HISTORY = "history"
@@ -69,7 +67,6 @@ class Kind(StrEnum):
     SESSIONS = "sessions"
     SESSION_MEMORIES = "session_memories"
     SESSION_SCORES = "session_scores"
-    COMPARISONS = "comparisons"  # of a predictor, but for its newest
 
 
 class Windows(NamedTuple):
@@ -87,128 +84,90 @@ class Windows(NamedTuple):
         """The windows that the settings name."""
         part = configuration.retention
         return cls(
-            part.removed_days,
-            part.history_days,
-            part.completed_job_days,
-            part.dead_job_days,
-            part.transcript_days,
+            part.removed_days, part.history_days, part.completed_job_days, part.dead_job_days, part.transcript_days,
             configuration.continuity.retention_days,
-        )
+        )  # fmt: skip
 
 
 class _Rule(NamedTuple):
-    """What goes of a kind. key: the column that names a row; which: the rows that are over, of those before `:before`;
-    window: the field of `Windows` that says for how long they are kept.
+    """What goes of a kind. which: the rows that are over, of those before `:before`; window: the field of `Windows`
+    that says for how long they are kept; key: the column that names a row.
     """
 
     table: str
-    key: str
     which: str
     window: str = "removed"
+    key: str = "rowid"
 
 
-# A session whose end is still to be looked at needs all that is kept of it.
-_SESSION_OVER: Final = """
-NOT EXISTS (SELECT 1 FROM jobs WHERE target = {}.session_key AND status IN ('held', 'pending', 'leased'))
-"""
 # What an outage killed is revived once the model is back; a job that left a part of its text unread reads on when
 # somebody asks.
 _REVIVED: Final = ", ".join(f"'{name}'" for name in (*OUTAGES, *MAYBE_OUTAGES))
 
 
-def _session_rule(table: str, key: str, which: str, window: str) -> _Rule:
-    return _Rule(table, key, f"{which} AND {_SESSION_OVER.format(table)}", window)
+def _of_session(table: str, which: str, window: str, key: str = "rowid") -> _Rule:
+    """A session whose end is still to be looked at needs all that is kept of it."""
+    waits = (
+        f"SELECT 1 FROM jobs WHERE target = {table}.session_key AND status IN ('held', 'pending', 'leased')"
+    )
+    return _Rule(table, f"{which} AND NOT EXISTS ({waits})", window, key)
 
 
 # All but texts, in their order. `:before` stands in each, be it needed or not.
 RULES: Final[dict[Kind, _Rule]] = {
     Kind.RELATIONS: _Rule(
         "relations",
-        "id",
-        ":before IS NOT NULL"
-        " AND NOT EXISTS (SELECT 1 FROM relation_evidence WHERE relation_id = relations.id)",
+        ":before IS NOT NULL AND NOT EXISTS (SELECT 1 FROM relation_evidence WHERE relation_id = relations.id)",
     ),
     # Not those that are pinned, that a person gave a name, or that are part of a merge.
     Kind.ENTITIES: _Rule(
         "entities",
-        "id",
         "pinned = 0 AND :before IS NOT NULL AND merged_into IS NULL"
         " AND NOT EXISTS (SELECT 1 FROM entities AS part WHERE part.merged_into = entities.id)"
         " AND NOT EXISTS (SELECT 1 FROM mentions WHERE entity_id = entities.id)"
         " AND NOT EXISTS (SELECT 1 FROM attributes WHERE entity_id = entities.id)"
-        " AND NOT EXISTS (SELECT 1 FROM entity_aliases WHERE entity_id = entities.id)"
         " AND NOT EXISTS (SELECT 1 FROM relations WHERE source_id = entities.id)"
         " AND NOT EXISTS (SELECT 1 FROM relations WHERE target_id = entities.id)",
     ),
-    Kind.DOCUMENTS: _Rule("documents", "id", "removed_at < :before"),
+    Kind.DOCUMENTS: _Rule("documents", "removed_at < :before"),
     Kind.EMBEDDINGS: _Rule(
         "embeddings",
-        "id",
         "kind = 'chunk' AND :before IS NOT NULL"
         " AND NOT EXISTS (SELECT 1 FROM document_chunks WHERE chunk_id = CAST(target AS INTEGER))",
     ),
-    Kind.VECTORS: _Rule(
-        "vectors",
-        "id",
-        ":before IS NOT NULL AND NOT EXISTS (SELECT 1 FROM embeddings"
-        " WHERE embeddings.text_hash = vectors.text_hash AND embeddings.model = vectors.model)",
-    ),
     Kind.CHUNKS: _Rule(
-        "chunks",
-        "id",
-        ":before IS NOT NULL AND NOT EXISTS (SELECT 1 FROM document_chunks WHERE chunk_id = chunks.id)",
+        "chunks", ":before IS NOT NULL AND NOT EXISTS (SELECT 1 FROM document_chunks WHERE chunk_id = chunks.id)"
     ),
     Kind.HISTORY: _Rule(
         "history",
-        "id",
         "at < :before AND EXISTS (SELECT 1 FROM removable_history AS may WHERE may.id = history.id)",
         "history",
     ),
     Kind.COMPLETED_JOBS: _Rule(
-        "jobs",
-        "id",
-        "status = 'completed' AND completed_at < :before AND error_class <> 'unread'",
-        "completed_jobs",
+        "jobs", "status = 'completed' AND completed_at < :before AND error_class <> 'unread'", "completed_jobs"
     ),
     Kind.DEAD_JOBS: _Rule(
-        "jobs",
-        "id",
-        f"status = 'dead' AND failed_at < :before AND error_class NOT IN ({_REVIVED})",
-        "dead_jobs",
+        "jobs", f"status = 'dead' AND failed_at < :before AND error_class NOT IN ({_REVIVED})", "dead_jobs"
     ),
-    Kind.CALLS: _Rule("llm_calls", "id", "at < :before", "history"),
-    Kind.TRANSCRIPTS: _session_rule(
+    Kind.CALLS: _Rule("llm_calls", "at < :before", "history"),
+    Kind.TRANSCRIPTS: _of_session(
         "transcripts",
-        "session_key",
         "updated_at < :before"
         " AND NOT EXISTS (SELECT 1 FROM transcripts AS later"
         "  WHERE later.session_key = transcripts.session_key AND later.updated_at >= :before)"
         " AND NOT EXISTS (SELECT 1 FROM raw_memories AS raw WHERE raw.source_id = transcripts.session_key"
-        "  AND raw.source_id <> '' AND (raw.status IN ('queued', 'held')"
+        "  AND raw.source_id <> '' AND raw.gone_at IS NULL AND (raw.status IN ('queued', 'held')"
         "   OR EXISTS (SELECT 1 FROM facts WHERE facts.raw_id = raw.id AND facts.status = 'active')"
         "   OR EXISTS (SELECT 1 FROM open_proposals WHERE open_proposals.raw_id = raw.id)))",
         "transcripts",
-    ),
-    Kind.CHECKPOINTS: _session_rule("checkpoints", "id", "created_at < :before", "checkpoints"),
-    # A checkpoint that is still to be kept comes first.
-    Kind.SESSIONS: _session_rule(
-        "sessions",
         "session_key",
-        "updated_at < :before AND NOT EXISTS (SELECT 1 FROM pending_checkpoints AS due"
-        " WHERE due.session_key = sessions.session_key AND due.due_at IS NOT NULL)",
-        "checkpoints",
     ),
-    Kind.SESSION_MEMORIES: _session_rule("session_memories", "rowid", "recalled_at < :before", "history"),
-    Kind.SESSION_SCORES: _session_rule("session_scores", "rowid", "scored_at < :before", "history"),
-    # The newest one says how the predictor has been.
-    Kind.COMPARISONS: _Rule(
-        "predictor_comparisons",
-        "rowid",
-        "compared_at < :before AND compared_at < (SELECT max(compared_at) FROM predictor_comparisons AS newest"
-        " WHERE newest.predictor = predictor_comparisons.predictor)",
-        "history",
-    ),
-}
+    Kind.CHECKPOINTS: _of_session("checkpoints", "created_at < :before", "checkpoints"),
+    # A checkpoint that is still to be kept comes first.
+    Kind.SESSIONS: _of_session("sessions", "updated_at < :before AND due_at IS NULL", "checkpoints"),
+    Kind.SESSION_MEMORIES: _of_session("session_memories", "recalled_at < :before", "history"),
+    Kind.SESSION_SCORES: _of_session("session_scores", "scored_at < :before", "history"),
+}  # fmt: skip
 
 
 def cutoff(now: int, days: int) -> int:
@@ -250,17 +209,16 @@ def _look_at_clock(reader: Tables, now: int) -> tuple[bool, dict[str, int | None
     A clock that leapt far ahead is either right, after a time in which nothing ran, or wrong, as after a dead battery.
     Who sets it right does so soon; so it is believed once it has gone on for a day.
     """
-    kept = reader.meta.number(meta.CLOCK_TRUSTED)
-    leapt = reader.meta.number(meta.CLOCK_LEAPT)
+    kept, leapt = reader.meta.number(CLOCK_TRUSTED), reader.meta.number(CLOCK_LEAPT)
     # Before the first look, the last thing that was done says what time it was.
     trusted = reader.history.last_at() if kept is None else kept
-    believed: dict[str, int | None] = {meta.CLOCK_TRUSTED: now, meta.CLOCK_LEAPT: None}
+    believed: dict[str, int | None] = {CLOCK_TRUSTED: now, CLOCK_LEAPT: None}
     if trusted is None or now - trusted <= _LEAP_MS:
         stands = kept is not None and 0 <= now - kept < _HOUR_MS and leapt is None
         return True, {} if stands else believed
     # Another process may have taken its time a moment earlier.
     if leapt is None or now < leapt - _HOUR_MS:
-        return False, {meta.CLOCK_TRUSTED: trusted, meta.CLOCK_LEAPT: now}
+        return False, {CLOCK_TRUSTED: trusted, CLOCK_LEAPT: now}
     return (True, believed) if now - leapt >= DAY_MS else (False, {})
 
 
@@ -270,33 +228,30 @@ def _look_at_clock(reader: Tables, now: int) -> tuple[bool, dict[str, int | None
 def due(reader: Tables, kind: Kind, before: int, most: int) -> tuple[Key, ...]:
     """Rows of a kind that go next, by their keys, at most so many. before: epoch ms."""
     rule = RULES[kind]
-    rows = reader.connection.execute(
-        f"SELECT {rule.key} FROM {rule.table} WHERE {rule.which} LIMIT :most",
-        {"before": before, "most": most},
+    rows = reader.ask(
+        f"SELECT {rule.key} FROM {rule.table} WHERE {rule.which} LIMIT :most", before=before, most=most
     )
     return tuple(row[0] for row in rows)
 
 
 def drop(writer: Tables, kind: Kind, keys: Sequence[Key], before: int, now: int) -> int:
     """Deletes rows of a kind that are over still; how many. before, now: epoch ms."""
-    rule, given = RULES[kind], {"keys": json.dumps(keys), "before": before}
+    rule, listed = RULES[kind], json.dumps(keys)
     if kind is Kind.HISTORY:
-        writer.meta.put(
-            meta.HISTORY_KEPT_FROM, max(before, writer.meta.number(meta.HISTORY_KEPT_FROM) or before)
-        )
-    if kind is Kind.DOCUMENTS:
-        writer.connection.execute(
-            "INSERT OR IGNORE INTO tombstones (id, removed_at, removed_by) SELECT id, removed_at, '' FROM documents"
-            " WHERE removed_at < :before AND id IN (SELECT value FROM json_each(:keys))",
-            given,
-        )
-        _say_gone(writer, keys, "document_purged", now)
+        kept_from = writer.meta.number(HISTORY_KEPT_FROM) or before
+        writer.meta.put(HISTORY_KEPT_FROM, max(before, kept_from))
+    elif kind is Kind.DOCUMENTS:
+        gone = writer.ask(
+            "SELECT id, removed_at FROM documents WHERE removed_at < ?"
+            " AND rowid IN (SELECT value FROM json_each(?))", before, listed,
+        )  # fmt: skip
+        _say_gone(writer, gone.fetchall(), "document_purged", now)
     # By their keys: SQLite would rather look at all rows that are as old, by the index of their times.
-    dropped = writer.connection.execute(
+    dropped = writer.run(
         f"DELETE FROM {rule.table} WHERE {rule.key} IN (SELECT value FROM json_each(:keys))"
         f" AND iif({rule.which}, 1, 0)",
-        given,
-    ).rowcount
+        keys=listed, before=before,
+    )  # fmt: skip
     if kind is Kind.CHUNKS:
         writer.documents.merge_index()
     return dropped
@@ -305,73 +260,57 @@ def drop(writer: Tables, kind: Kind, keys: Sequence[Key], before: int, now: int)
 def drop_texts(writer: Tables, ids: Sequence[Key], before: int, now: int) -> Counter[Kind]:
     """Deletes removed texts that nothing needs still, with what they say of entities; how many rows of which kind.
 
-    What a person refused or hid of one stays known, and the note that was made of it stays as it is: for these an empty
-    row is kept. Where a present text says the same of an entity, that stands instead, and a fact of another text may
-    hang on what this one said first. before, now: epoch ms.
+    What a person refused or hid of one stays known, and the note that was made of it stays as it is; an empty row says
+    when it was deleted. Where a present text says the same of an entity, that stands instead, and a fact of another
+    text may hang on what this one said first. before, now: epoch ms.
     """
-    execute = writer.connection.execute
-    rows = execute(
-        "SELECT id FROM removable_texts WHERE id IN (SELECT value FROM json_each(?)) AND removed_at < ?",
-        (json.dumps(ids), before),
-    )
-    going = tuple(row[0] for row in rows)
-    given = {"ids": json.dumps(going)}
+    rows = writer.ask(
+        "SELECT id, removed_at FROM removable_texts WHERE id IN (SELECT value FROM json_each(?)) AND removed_at < ?",
+        json.dumps(ids), before,
+    ).fetchall()  # fmt: skip
+    going = json.dumps([row[0] for row in rows])
     mine = "raw_id IN (SELECT value FROM json_each(:ids))"
     stands = "EXISTS (SELECT 1 FROM facts WHERE facts.id = attributes.fact_id AND facts.status = 'active')"
-    same = execute(
+    same = writer.ask(
         f"SELECT id FROM attributes WHERE superseded_why = 'says the same' AND NOT {mine} AND superseded_by IN"
         f" (SELECT id FROM attributes WHERE {mine} AND NOT {stands}) ORDER BY id",
-        given,
+        ids=going,
     ).fetchall()
-    execute(
+    writer.run(
         "UPDATE attributes SET raw_id = (SELECT facts.raw_id FROM facts WHERE facts.id = attributes.fact_id)"
         f" WHERE {mine} AND {stands}",
-        given,
+        ids=going,
     )
-    execute(f"DELETE FROM attributes WHERE {mine} AND NOT {stands}", given)
-    writer.connection.executemany(
-        "UPDATE OR IGNORE attributes SET status = 'active', superseded_why = ''"
-        f" WHERE id = ? AND (fact_id = '' OR {stands})",
-        [(row[0],) for row in same],
-    )
-    mentions = execute(f"DELETE FROM mentions WHERE {mine}", given).rowcount
-    execute(f"DELETE FROM relation_evidence WHERE {mine}", given)
-    execute(
+    writer.run(f"DELETE FROM attributes WHERE {mine} AND NOT {stands}", ids=going)
+    for (id,) in same:
+        writer.run(
+            "UPDATE OR IGNORE attributes SET status = 'active', superseded_why = ''"
+            f" WHERE id = ? AND (fact_id = '' OR {stands})",
+            id,
+        )
+    mentions = writer.run(f"DELETE FROM mentions WHERE {mine}", ids=going)
+    writer.run(f"DELETE FROM relation_evidence WHERE {mine}", ids=going)
+    writer.run(
         f"DELETE FROM proposals WHERE {mine} AND note_id = '' AND status <> 'rejected'"
         " AND NOT EXISTS (SELECT 1 FROM note_edits WHERE proposal_id = proposals.id)"
         " AND NOT EXISTS (SELECT 1 FROM facts WHERE proposal_id = proposals.id)",
-        given,
+        ids=going,
     )
-    execute(f"DELETE FROM found_relations WHERE {mine}", given)
-    execute(
-        "UPDATE raw_memories SET content = '', content_hash = '' WHERE id IN (SELECT value FROM json_each(:ids))",
-        given,
-    )
-    execute(
-        "DELETE FROM raw_memories WHERE id IN (SELECT value FROM json_each(:ids))"
-        " AND NOT EXISTS (SELECT 1 FROM facts WHERE raw_id = raw_memories.id)"
-        " AND NOT EXISTS (SELECT 1 FROM proposals WHERE raw_id = raw_memories.id)",
-        given,
-    )
-    _say_gone(writer, going, "text_purged", now)
-    return Counter({Kind.MENTIONS: mentions, Kind.TEXTS: len(going)})
+    writer.run(
+        "UPDATE raw_memories SET content = '', content_hash = '', relations = '[]', gone_at = :now"
+        " WHERE id IN (SELECT value FROM json_each(:ids))",
+        ids=going, now=now,
+    )  # fmt: skip
+    _say_gone(writer, rows, "text_purged", now)
+    return Counter({Kind.MENTIONS: mentions, Kind.TEXTS: len(rows)})
 
 
-def _say_gone(writer: Tables, ids: Sequence[Key], event: str, now: int) -> None:
-    """Says of what is deleted that it is, also in the audit."""
-    ended = writer.connection.execute(
-        "UPDATE tombstones SET gone_at = ? WHERE gone_at IS NULL AND id IN (SELECT value FROM json_each(?))"
-        " RETURNING id, removed_at",
-        (now, json.dumps(ids)),
-    ).fetchall()
-    for id, removed in ended:
+def _say_gone(writer: Tables, removed: Sequence[sqlite3.Row], event: str, now: int) -> None:
+    """Says in the audit of what was removed that it is deleted. removed: ids, each with since when."""
+    for id, at in removed:
+        told = {"removedAt": at}
         writer.history.append(
-            at=now,
-            event=event,
-            changed_by=_RETENTION,
-            reason=_RETENTION,
-            raw_id=id,
-            metadata={"removedAt": removed},
+            at=now, event=event, changed_by=_RETENTION, reason=_RETENTION, raw_id=id, metadata=told
         )
 
 
@@ -408,7 +347,7 @@ def sweep(
             done = run.whole()
             if done.whole:
                 with database.write(lasting=False) as writer:
-                    writer.meta.put(meta.SWEPT, now)
+                    writer.meta.put(SWEPT, now)
             return done
     except NuggetsError:
         with partly_done(_GONE) if run.wrote else nullcontext():
@@ -421,10 +360,9 @@ def rehearse(database: Database, windows: Windows, standing: Standing, *, now: i
     with closing(sqlite3.connect("", isolation_level=None)) as copy:
         database.reading.connection.backup(copy)
         copy.row_factory = sqlite3.Row
-        copy.execute("PRAGMA foreign_keys = ON")
         # It goes with this call: nothing of it needs to be safe, or taken back.
-        for speed in ("synchronous = OFF", "journal_mode = OFF", "cache_size = -64000"):
-            copy.execute(f"PRAGMA {speed}")
+        for pragma in ("foreign_keys = ON", "synchronous = OFF", "journal_mode = OFF", "cache_size = -64000"):
+            copy.execute(f"PRAGMA {pragma}")
         tables = Tables(copy)
 
         @contextmanager
@@ -463,12 +401,7 @@ class _Run:
     def whole(self) -> Sweep:
         """Begins with what was removed, and then deletes kind by kind."""
         finished = self._clear_texts() and all(map(self._clear, RULES))
-        counts = {kind: self._counts[kind] for kind in Kind}
-        return Sweep(counts, self._restored, whole=finished)
-
-    @property
-    def _over(self) -> bool:
-        return self._ends is not None and self._pace.timer() >= self._ends
+        return Sweep({kind: self._counts[kind] for kind in Kind}, self._restored, whole=finished)
 
     def _clear_texts(self) -> bool:
         """Deletes removed texts; one of which a note is shown again is no longer removed. A text may go only after one
@@ -484,13 +417,11 @@ class _Run:
                     return True
                 done, after = self._counts[Kind.TEXTS], ""
                 continue
-            if self._over:
-                return False
             after = found[-1].id
             notes = {note for one in found for note in one.notes}
             shown, kept = self._standing(notes) if notes else (frozenset(), frozenset())
             back = [one.id for one in found if not shown.isdisjoint(one.notes)]
-            if back:
+            if back and not self._over:
                 with self._timed() as writer:
                     self._restored += sum(restore_text(writer, id, shown, self._now) for id in back)
             going = tuple(one.id for one in found if (shown | kept).isdisjoint(one.notes))
@@ -511,6 +442,10 @@ class _Run:
                 return False
         return True
 
+    @property
+    def _over(self) -> bool:
+        return self._ends is not None and self._pace.timer() >= self._ends
+
     def _drop(self, keys: Sequence[Key], drop: Callable[[Tables, Sequence[Key]], Counter[Kind]]) -> bool:
         """Deletes rows by their keys, in each transaction for as long as one may take; False when the time is over."""
         while keys:
@@ -524,7 +459,7 @@ class _Run:
                     self._counts += drop(writer, keys[done : done + size])
                     done += size
             keys = keys[done:]
-        return True
+        return not self._over
 
     @contextmanager
     def _timed(self) -> Iterator[Tables]:

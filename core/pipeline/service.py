@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Final, Self, TypeVar
 from core.errors import ErrorCode, InvalidInputError, NotFoundError, NuggetsError
 from core.folder import default_home, pages_of
 from core.model.change import Author
-from core.pipeline.database import meta
 from core.pipeline.database.connection import Database
+from core.pipeline.database.tables import PAUSED
 from core.pipeline.modes import Mode, mode
 from core.pipeline.records import TickResult
 from core.storage.files.atomic import absolute_path
@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from core.model.change import ChangeSet
     from core.model.note import Note
     from core.model.window import Window
-    from core.pipeline.database.session_memories import Comparison
-    from core.pipeline.database.sessions import Checkpoint
+    from core.pipeline.database.sessions import Checkpoint, Comparison
     from core.pipeline.database.tables import Tables
     from core.pipeline.fetch import Network
     from core.pipeline.health import (
@@ -594,10 +593,10 @@ class Pipeline:
             counted = counted_recalls(self.memory, session)
         attempts, now = self.configuration.worker.max_retries, self._now()
         with self.database.write() as writer:
-            writer.session_memories.add_counted(session, counted)
+            writer.sessions.add_counted(session, counted)
             if not self.configuration.continuity.enabled:
                 begin_score(writer, session, now, max_attempts=attempts)
-            given = tuple(one.note_id for one in writer.session_memories.memories_of(session))
+            given = tuple(one.note_id for one in writer.sessions.memories_of(session))
         lexical: dict[str, float] = {}
         with contextlib.suppress(NuggetsError):
             lexical = lexical_uses(texts_of(self.memory, given), said)
@@ -637,7 +636,7 @@ class Pipeline:
 
         predictor, wrong = load_predictor(self.configuration.predictor.source)
         with self.database.checked_reading() as reader:
-            helped = reader.session_memories.helped_before([note.id for note in notes])
+            helped = reader.sessions.helped_before([note.id for note in notes])
         candidates = [Candidate(n.id, n.nugget_name, n.scope, n.title, n.content) for n in notes]
         done = run_predictor_scoring(predictor, candidates, features_of(notes, helped, nugget, self._clock()))
         return done._replace(fault=wrong) if wrong else done
@@ -645,7 +644,7 @@ class Pipeline:
     def comparisons(self, most: int = 50) -> tuple[Comparison, ...]:
         """How good the order was in which sessions were given memories ahead, the newest first."""
         with self.database.checked_reading() as reader:
-            return reader.session_memories.newest_comparisons(most)
+            return reader.sessions.newest_comparisons(most)
 
     def sessions(self, most: int = 200) -> tuple[SessionOverview, ...]:
         """The sessions of agents, those that something happened in last first."""
@@ -841,7 +840,7 @@ class Pipeline:
             return NoteHints(
                 note_id,
                 reader.hints.of_note(note_id),
-                reader.decisions.removed_of(note_id),
+                reader.hints.removed_of(note_id),
                 enabled,
                 reader.hints.made_for(note_id),
             )
@@ -1062,14 +1061,14 @@ class Pipeline:
     def paused(self) -> bool:
         """Whether a person paused the pipeline; it still accepts texts."""
         with self.database.checked_reading() as reader:
-            return reader.meta.number(meta.PAUSED) is not None
+            return reader.meta.number(PAUSED) is not None
 
     def pause(self, seconds: float = PAUSE_SECONDS) -> tuple[Job, ...]:
         """Keeps all processes from taking another job until `resume`. Waits for running jobs for at most the given
         time, and returns those that still run.
         """
         with self.database.write() as writer:
-            writer.meta.put(meta.PAUSED, self._now())
+            writer.meta.put(PAUSED, self._now())
         from core.pipeline.workers.runner import until_idle
 
         with self.database.errors():
@@ -1078,5 +1077,5 @@ class Pipeline:
     def resume(self) -> None:
         """Ends a pause."""
         with self.database.write() as writer:
-            writer.meta.drop(meta.PAUSED)
+            writer.meta.drop(PAUSED)
         self.nudge()

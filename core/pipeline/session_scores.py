@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from core.model.names import parse_iso
 from core.pipeline.database.connection import Database
-from core.pipeline.database.session_memories import ComparedNote, Comparison, ScoreStatus, SessionScore
-from core.pipeline.database.tables import Tables
+from core.pipeline.database.sessions import ComparedNote, Comparison, ScoreStatus, SessionScore
+from core.pipeline.database.tables import SESSIONS_SCORED, Tables
 from core.pipeline.intake.redaction import redact
 from core.pipeline.models.answers import Json, clamped, excerpt, last_object
 from core.pipeline.models.provider import (
@@ -199,7 +199,7 @@ def begin_score(writer: Tables, session: str, now: int, *, max_attempts: int) ->
     """Puts in the job that scores a session, with the row that its score will stand in: from then on both are there,
     whoever is killed.
     """
-    rows = writer.session_memories
+    rows = writer.sessions
     if rows.score_of(session) is None:
         rows.store_score(SessionScore(session, now, None, len(rows.memories_of(session)), 0))
     writer.jobs.enqueue(type="session_end", target=session, max_attempts=max_attempts, now=now)
@@ -209,7 +209,7 @@ def preview_score(writer: Tables, session: str, lexical: Mapping[str, float], no
     """What the words of the conversation tell of a session whose job is to come, stored at once for who waits. A score
     that stands is left alone.
     """
-    rows = writer.session_memories
+    rows = writer.sessions
     known = rows.score_of(session)
     if known is not None and known.rounds:
         return known
@@ -226,7 +226,7 @@ def store_score(
     """Stores the score of a session. The aspects of what helped weigh more from then on, each memory of the session
     once however often it is scored; those that nothing confirmed for long weigh less, every so many sessions.
     """
-    rows = writer.session_memories
+    rows = writer.sessions
     known = rows.score_of(session)
     rounds = known.rounds if known is not None else 0
     helped = {id: found.relevance.get(id, value) for id, value in found.lexical.items()}
@@ -239,10 +239,12 @@ def store_score(
     rows.rate(session, found.lexical, found.relevance)
     rows.store_score(made)
     if settings.enabled:
-        rows.confirm_aspects(rows.confirm(session, used), settings, now)
-    first = not rounds and settings.decay_enabled
-    if first and rows.count_scored() % settings.decay_interval_sessions == 0:
-        rows.fade_aspects(settings, now)
+        rows.confirm(session, used, settings, now)
+    if not rounds:
+        scored = (writer.meta.number(SESSIONS_SCORED) or 0) + 1
+        writer.meta.put(SESSIONS_SCORED, scored)
+        if settings.decay_enabled and scored % settings.decay_interval_sessions == 0:
+            rows.fade_aspects(settings, now)
     return made
 
 
@@ -262,7 +264,7 @@ def run_session_comparison(writer: Tables, session: str, predictor: str, now: in
     """Compares the order given with the one without a predictor, by what helped, and stores that; None, and nothing
     stored, where nothing was given ahead or nothing helped. predictor: its name, "" for none.
     """
-    given = [one for one in writer.session_memories.memories_of(session) if one.ahead]
+    given = [one for one in writer.sessions.memories_of(session) if one.ahead]
     notes = tuple(
         ComparedNote(one.note_id, place, one.baseline or place, one.helped or 0.0)
         for place, one in enumerate(given, 1)
@@ -272,9 +274,9 @@ def run_session_comparison(writer: Tables, session: str, predictor: str, now: in
     if ours is None or theirs is None:
         return None
     name = predictor or BASELINE
-    averages = averaged(ours, writer.session_memories.averages(name, but=session))
+    averages = averaged(ours, writer.sessions.averages(name, but=session))
     made = Comparison(session, now, name, ours, theirs, averages, notes)
-    writer.session_memories.put_comparison(made)
+    writer.sessions.put_comparison(made)
     return made
 
 
@@ -333,7 +335,7 @@ def prepare(database: Database, job: Job, memory: Memory) -> SessionEndWork:
     """Reads what a session was given, and all that was said in it."""
     session, reader = job.target, database.reading
     counted = counted_recalls(memory, session)
-    rows = reader.session_memories
+    rows = reader.sessions
     known = (one.note_id for one in rows.memories_of(session))
     given = tuple(dict.fromkeys((*known, *(note_id for note_id, _ in counted))))
     newest = next(iter(reader.sessions.newest(session, 1)), None)
@@ -388,7 +390,7 @@ def commit(
     with database.write() as writer:
         if not writer.jobs.holds(work.job.id, lease_token):
             return False
-        writer.session_memories.add_counted(session, work.counted)
+        writer.sessions.add_counted(session, work.counted)
         score = store_score(writer, configuration.feedback, session, found, now)
         if configuration.predictor.enabled:
             run_session_comparison(writer, session, configuration.predictor.source, now)

@@ -13,8 +13,7 @@ from typing import Final, NamedTuple
 from core.errors import ErrorCode, InvalidInputError, NotFoundError
 from core.model.change import UNNAMED, Author
 from core.pipeline.database.connection import Database
-from core.pipeline.database.session_memories import SessionMemory
-from core.pipeline.database.sessions import Activity, Checkpoint, Session, is_due
+from core.pipeline.database.sessions import Activity, Checkpoint, Session, SessionMemory, is_due
 from core.pipeline.database.tables import Tables
 from core.pipeline.intake.redaction import redact
 from core.pipeline.records import KeptCheckpoint, Recovery, SessionOverview, SessionPage
@@ -131,8 +130,8 @@ def _take(
     if known is not None and event.mark and event.mark <= known.marked:
         return []
     if event.note_id:
-        writer.session_memories.add(event.session, event.note_id, at)
-    writer.session_memories.add_ahead(event.session, event.ahead, at)
+        writer.sessions.add_recall(event.session, event.note_id, at)
+    writer.sessions.add_ahead(event.session, event.ahead, at)
     kept = []
     if known is not None and known.due is not None and known.due <= at:
         # Of events that come in later than they happened, each goes into the checkpoint of its time.
@@ -273,7 +272,7 @@ def recovered(
     """
     session, project = encodable(session).strip(), redact(encodable(project).strip()).text
     rows = reader.sessions
-    name = session or rows.newest_session(project) or ""
+    name = session or rows.newest_session(project)
     kept = rows.newest(name, _MOST) if name else ()
     open_one = (
         reader.sessions.session(session) if session else reader.sessions.newest_pending(project, asking)
@@ -312,22 +311,22 @@ def page_of(reader: Tables, key: str, counted: Iterable[tuple[str, int]] = ()) -
 
     Raises NotFoundError.
     """
-    rows = reader.session_memories
+    rows = reader.sessions
     score = rows.score_of(key)
     known = {memory.note_id: memory for memory in rows.memories_of(key)}
     for note_id, at in counted:
-        before = known.get(note_id, SessionMemory(note_id, 0, at, None, 0, 0, None, confirmed=False))
+        before = known.get(note_id, SessionMemory(note_id, 0, at))
         known[note_id] = before._replace(times=max(before.times, 1))
-    overview = next(iter(reader.sessions.overviews(1, key)), None)
+    overview = next(iter(rows.overviews(1, key)), None)
     if overview is None:
         if score is None and not known:
             raise NotFoundError("no session has this id", where=key, todo="nuggets session lists them")
         overview = SessionOverview(key, "", "", 0, 0, None, 0, 0, False)
-    one = reader.sessions.session(key)
+    one = rows.session(key)
     pending = (pending_checkpoint(one),) if one is not None and not one.pending.empty else ()
     return SessionPage(
         replace(overview, given=len(known), score=score),
-        (*pending, *reader.sessions.newest(key, _MOST_KEPT)),
+        (*pending, *rows.newest(key, _MOST_KEPT)),
         tuple(known.values()),
         rows.comparison_of(key),
     )

@@ -146,8 +146,8 @@ def _text_document(found: TextTrail) -> dict[str, Any]:
         "model": raw.model,
         "promptVersion": raw.prompt_version,
         "duplicateOf": raw.duplicate_of or None,
-        "removedAt": stamp(found.tombstone.removed) if found.tombstone is not None else None,
-        "deletedAt": stamp(found.tombstone.gone) or None if found.tombstone is not None else None,
+        "removedAt": stamp(found.raw.removed_at) or None,
+        "deletedAt": stamp(found.raw.gone_at) or None,
         "entities": list(found.entities),
         "job": record_document(job) if job is not None else None,
         "unread": [{"start": start, "end": end} for start, end in found.unread],
@@ -161,8 +161,8 @@ def _text_lines(found: TextTrail) -> Iterator[Line]:
     raw = found.raw
     yield Span(raw.id, "bold")
     yield Span(submitted_line(raw, datetime.now(UTC)), "dim")
-    if found.tombstone is not None:
-        yield Span(removed_line(found.tombstone.removed, found.tombstone.gone), "warn")
+    if found.raw.removed_at is not None:
+        yield Span(removed_line(found.raw.removed_at, found.raw.gone_at), "warn")
     yield from _reading_lines(found)
     if found.entities:
         yield f"names  {', '.join(found.entities)}"
@@ -184,7 +184,9 @@ def _reading_lines(found: TextTrail) -> Iterator[Line]:
     if raw.duplicate_of:
         yield Span(f"read   not again: {raw.duplicate_of} says the same", "dim")
     elif raw.status == "skipped":
-        yield Span("read   by no model" + (": it says too little" if found.tombstone is None else ""), "dim")
+        yield Span(
+            "read   by no model" + (": it says too little" if found.raw.removed_at is None else ""), "dim"
+        )
     elif raw.status == "held":
         yield Span("read   not yet: the pipeline is frozen", "warn")
     elif not found.unread:

@@ -22,8 +22,7 @@ from nuggets_tui.session_words import given_words, helped_words, memory_lines, s
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
-    from core.pipeline.database.session_memories import SessionScore
-    from core.pipeline.database.sessions import Checkpoint
+    from core.pipeline.database.sessions import Checkpoint, SessionScore
     from core.pipeline.records import Ended, KeptCheckpoint, Recovery, SessionOverview, SessionPage
     from core.pipeline.service import Pipeline
 

@@ -46,8 +46,8 @@ def fill(pipeline: Pipeline, count: int) -> None:
 
 _ROWS: tuple[tuple[str, Callable[[int, str], tuple[Any, ...]]], ...] = (
     (
-        "INSERT INTO raw_memories (id, content, content_hash, hash_version, source_type, source_id, project, nugget,"
-        " author, status, created_at) VALUES (?, ?, ?, 1, 'text', '', '', 'memory', 'person', 'extracted', ?)",
+        "INSERT INTO raw_memories (id, content, content_hash, source_type, source_id, project, nugget,"
+        " author, status, created_at) VALUES (?, ?, ?, 'text', '', '', 'memory', 'person', 'extracted', ?)",
         lambda place, said: (f"raw-{place:016x}", said, f"r{place}", NOW),
     ),
     (
@@ -56,9 +56,9 @@ _ROWS: tuple[tuple[str, Callable[[int, str], tuple[Any, ...]]], ...] = (
         lambda place, _: (f"raw-{place:016x}", NOW),
     ),
     (
-        "INSERT INTO facts (id, raw_id, proposal_id, nugget, content, normalised_content, content_hash, hash_version,"
+        "INSERT INTO facts (id, raw_id, proposal_id, nugget, content, normalised_content, content_hash,"
         " type, confidence, note_id, status, model, prompt_version, created_at, words_hash)"
-        " VALUES (?1, ?2, ?3, 'memory', ?4, ?4, ?5, 1, 'fact', 0.9, ?6, 'active', 'm', 'p', ?7, ?8)",
+        " VALUES (?1, ?2, ?3, 'memory', ?4, ?4, ?5, 'fact', 0.9, ?6, 'active', 'm', 'p', ?7, ?8)",
         lambda place, said: (
             f"fact-{place:016x}", f"raw-{place:016x}", f"proposal-{place:016x}", said, f"h{place}",
             f"note-memory-{place:08x}", NOW + place, words_hash(said),

@@ -146,14 +146,14 @@ def _fill(database: Database, count: int) -> None:
         many: Callable[..., Any] = writer.connection.executemany
         numbers = range(count)
         many(
-            "INSERT INTO raw_memories (id, content, content_hash, hash_version, source_type, source_id, project,"
+            "INSERT INTO raw_memories (id, content, content_hash, source_type, source_id, project,"
             " nugget, author, status, created_at)"
-            " VALUES (?, ?, ?, 1, 'text', ?, 'app', 'memory', 'person', 'extracted', ?)",
+            " VALUES (?, ?, ?, 'text', ?, 'app', 'memory', 'person', 'extracted', ?)",
             ((f"raw-{n}", _sentence(chance, n), f"hash {n}", f"session {n // 20}", old) for n in numbers),
         )  # fmt: skip
         many(
-            "INSERT INTO tombstones (id, removed_at, removed_by) VALUES (?, ?, 'person')",
-            ((f"raw-{n}", old) for n in range(0, count, 2)),
+            "UPDATE raw_memories SET removed_at = ? WHERE id = ?",
+            ((old, f"raw-{n}") for n in range(0, count, 2)),
         )
         many(
             "INSERT INTO proposals (id, raw_id, job_id, place, action, content, type, fact_confidence, grounded,"
@@ -167,7 +167,7 @@ def _fill(database: Database, count: int) -> None:
             ),
         )  # fmt: skip
         many(
-            "INSERT INTO facts VALUES (?, ?, ?, 'memory', ?, ?, ?, 1, 'fact', .9, ?, ?, 'm', 'p', ?, '')",
+            "INSERT INTO facts VALUES (?, ?, ?, 'memory', ?, ?, ?, 'fact', .9, ?, ?, 'm', 'p', ?, '')",
             (
                 (f"fact-{n}", f"raw-{n}", f"proposal-{n}", f"Fact {n} of the service.", f"fact {n}", f"f{n}",
                  f"note-{n}", "active" if n % 2 else "denied", old)
@@ -226,13 +226,13 @@ def _fill(database: Database, count: int) -> None:
         )
         chunks = range(count // 5)
         many(
-            "INSERT INTO chunks (content, terms, content_hash, hash_version, created_at) VALUES (?, ?, ?, 1, ?)",
+            "INSERT INTO chunks (content, terms, content_hash, created_at) VALUES (?, ?, ?, ?)",
             ((text, text.lower(), f"chunk {n}", old) for n in chunks for text in (_words_of(chance, n),)),
         )
         many(
-            "INSERT INTO documents (id, kind, source, title, media_type, status, source_hash, hash_version, nugget,"
+            "INSERT INTO documents (id, kind, source, title, media_type, status, source_hash, nugget,"
             " project, author, created_at, updated_at, removed_at) VALUES (?, 'text', '', '', 'text/plain', 'done',"
-            " '', 1, '', '', '', ?, ?, ?)",
+            " '', '', '', '', ?, ?, ?)",
             ((f"doc-{n}", old, old, old if n % 2 else None) for n in range(count // 1000)),
         )  # fmt: skip
         many(

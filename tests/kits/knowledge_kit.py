@@ -29,7 +29,6 @@ def triple(source: str, relationship: str, target: str, confidence: float = 0.9)
 
 _TABLES = (
     "entities",
-    "entity_aliases",
     "mentions",
     "aspects",
     "attributes",
@@ -65,7 +64,7 @@ class Knowledge:
     ) -> None:
         """What extraction commits for a raw memory: relations, and the facts that were accepted."""
         with self.database.write() as writer:
-            writer.found_relations.keep_found(raw_id, relations, due=due)
+            writer.raw.keep_found(raw_id, relations, due=due)
             for number, content in enumerate(said):
                 writer.facts.insert(_fact(f"fact-{raw_id}-{number}", raw_id, content))
 
@@ -173,7 +172,6 @@ def _fact(fact_id: str, raw_id: str, content: str) -> facts.StoredFact:
         content=forms.storage_content,
         normalised_content=forms.normalised_content,
         content_hash=forms.content_hash,
-        hash_version=forms.hash_version,
         type="fact",
         confidence=0.8,
         note_id=f"note of {fact_id}",

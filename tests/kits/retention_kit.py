@@ -62,7 +62,7 @@ def put(writer: Tables, text: Text) -> None:
         )
     if text.fact:
         rows.execute(
-            "INSERT INTO facts VALUES (?, ?, ?, 'memory', ?, ?, ?, 1, 'fact', .9, ?, ?, 'm', 'p', ?, '')",
+            "INSERT INTO facts VALUES (?, ?, ?, 'memory', ?, ?, ?, 'fact', .9, ?, ?, 'm', 'p', ?, '')",
             (f"fact-{n}", text.id, f"proposal-{n}", f"Said {n}.", f"said {n}", f"hash {n}", text.note, text.fact, made),
         )  # fmt: skip
     if text.edited:
@@ -85,8 +85,8 @@ def _raw(
     writer: Tables, id: str, status: str, *, protected: bool = False, duplicate_of: str | None = None
 ) -> None:
     writer.connection.execute(
-        "INSERT INTO raw_memories (id, content, content_hash, hash_version, source_type, source_id, project, nugget,"
-        " author, status, duplicate_of, protected, created_at) VALUES (?, ?, ?, 1, 'text', '', '', 'memory', '', ?, ?,"
+        "INSERT INTO raw_memories (id, content, content_hash, source_type, source_id, project, nugget,"
+        " author, status, duplicate_of, protected, created_at) VALUES (?, ?, ?, 'text', '', '', 'memory', '', ?, ?,"
         " ?, ?)",
         (id, f"The text of {id}.", id, status, duplicate_of, protected, age(400)),
     )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
 from typing import Final, NamedTuple
 
+from core.pipeline.database.tables import Rows
 from core.pipeline.models.provider import (
     OF_THE_QUESTION,
     AskedToWaitError,
@@ -40,11 +40,8 @@ class Day(NamedTuple):
     fallbacks: int
 
 
-class Calls:
+class Calls(Rows):
     """The log of calls to models, and the circuit breaker of each provider."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
 
     def begin(
         self,
@@ -58,12 +55,10 @@ class Calls:
         fallback_for: str = "",
     ) -> int:
         """Puts down that a call is made; its id. It counts from now on, also when nobody lives to see its answer."""
-        row = self._connection.execute(
-            "INSERT INTO llm_calls (at, day, provider, model, purpose, raw_id, latency_ms, outcome, error,"
-            " fallback_for) VALUES (?, ?, ?, ?, ?, ?, 0, 'asked', '', ?)",
-            (at, day, provider, model, purpose, raw_id, fallback_for),
-        )
-        return int(row.lastrowid or 0)
+        return self.insert_row(
+            "llm_calls", at=at, day=day, provider=provider, model=model, purpose=purpose, raw_id=raw_id,
+            latency_ms=0, outcome="asked", error="", fallback_for=fallback_for,
+        )  # fmt: skip
 
     def finish(
         self,
@@ -76,96 +71,89 @@ class Calls:
         answer_tokens: int | None = None,
     ) -> None:
         """Puts down how a call ended. outcome: "ok" or the kind of the error."""
-        self._connection.execute(
+        self.run(
             "UPDATE llm_calls SET latency_ms = ?, outcome = ?, error = ?, prompt_tokens = ?, answer_tokens = ?"
             " WHERE id = ?",
-            (latency_ms, outcome, error, prompt_tokens, answer_tokens, call_id),
-        )
+            latency_ms, outcome, error, prompt_tokens, answer_tokens, call_id,
+        )  # fmt: skip
 
     def calls_on(self, day: str) -> int:
         """How many calls were made on a day, to whatever provider and however they ended."""
-        return int(
-            self._connection.execute("SELECT count(*) FROM llm_calls WHERE day = ?", (day,)).fetchone()[0]
-        )
+        return self.count("SELECT count(*) FROM llm_calls WHERE day = ?", day)
 
     def spent(self, day: str, budget: int) -> bool:
         """Whether a day's calls are at least so many."""
-        first, last = self._connection.execute(
-            "SELECT (SELECT min(id) FROM llm_calls WHERE day = ?1), (SELECT max(id) FROM llm_calls WHERE day = ?1)",
-            (day,),
-        ).fetchone()
         # There are no more than their numbers leave room for; to count thousands before each call would take long.
-        room = 0 if first is None else last - first + 1
+        room = self.count(
+            "SELECT (SELECT max(id) FROM llm_calls WHERE day = ?1) + 1"
+            " - (SELECT min(id) FROM llm_calls WHERE day = ?1)",
+            day,
+        )
         return room >= budget and self.calls_on(day) >= budget
 
     def day_of(self, day: str, provider: str) -> Day:
         """What a day's calls came to."""
-        tokens, fallbacks = self._connection.execute(
+        tokens, fallbacks = self.row(
             "SELECT coalesce(sum(coalesce(prompt_tokens, 0) + coalesce(answer_tokens, 0))"
             " FILTER (WHERE provider = ?1), 0), coalesce(sum(fallback_for = ?1), 0) FROM llm_calls WHERE day = ?2",
-            (provider, day),
-        ).fetchone()
+            provider, day,
+        )  # fmt: skip
         answered = "FROM llm_calls WHERE day = ?1 AND provider = ?2 AND outcome = 'ok'"
-        median = self._connection.execute(
+        median = self.value(
             f"SELECT latency_ms {answered} ORDER BY latency_ms LIMIT 1 OFFSET (SELECT count(*) / 2 {answered})",
-            (day, provider),
-        ).fetchone()
-        return Day(self.calls_on(day), int(tokens), int(median[0]) if median else None, int(fallbacks))
+            day, provider,
+        )  # fmt: skip
+        return Day(self.calls_on(day), tokens, median, fallbacks)
 
     def latency_of(self, raw_id: str, purpose: str) -> int | None:
         """How long the last call of a purpose about a raw memory took, in milliseconds; None when there was none."""
-        row = self._connection.execute(
+        found: int | None = self.value(
             "SELECT latency_ms FROM llm_calls WHERE raw_id = ? AND purpose = ? AND outcome <> 'asked'"
             " ORDER BY id DESC LIMIT 1",
-            (raw_id, purpose),
-        ).fetchone()
-        return int(row[0]) if row else None
+            raw_id, purpose,
+        )  # fmt: skip
+        return found
 
     def breaker_of(self, provider: str) -> Breaker:
         """The breaker of a provider; closed for one that was never asked."""
-        row = self._connection.execute(
-            "SELECT failures, open_until, last_ok_at, last_failed_at, last_error, error_class FROM providers"
-            " WHERE name = ?",
-            (provider,),
-        ).fetchone()
-        return Breaker(*row) if row else Breaker()
+        return self.record(Breaker, "SELECT * FROM providers WHERE name = ?", provider) or Breaker()
 
     def succeeded(self, provider: str, now: int) -> None:
         """The provider answered: whatever it did before is forgotten."""
-        self._connection.execute(
+        self.run(
             "INSERT INTO providers (name, last_ok_at) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE"
             " SET failures = 0, open_until = 0, last_ok_at = ?2, error_class = ''",
-            (provider, now),
-        )
+            provider, now,
+        )  # fmt: skip
 
     def failed(self, provider: str, now: int, *, error: str, error_class: str, open_until: int) -> None:
         """The provider failed once more. open_until: 0 to leave its breaker as it is."""
-        self._connection.execute(
+        self.run(
             "INSERT INTO providers (name, failures, open_until, last_failed_at, last_error, error_class)"
             " VALUES (?1, 1, ?5, ?2, ?3, ?4) ON CONFLICT (name) DO UPDATE SET failures = failures + 1,"
             " open_until = CASE WHEN ?5 > 0 THEN ?5 ELSE open_until END, last_failed_at = ?2, last_error = ?3,"
             " error_class = ?4",
-            (provider, now, error, error_class, open_until),
-        )
+            provider, now, error, error_class, open_until,
+        )  # fmt: skip
 
     def claim_check(self, provider: str, now: int, until: int) -> bool:
         """Takes the turn to look for a provider, until a moment; False when its breaker is open or another looks."""
         if self.breaker_of(provider).is_open(now):
             return False
-        self._connection.execute(
+        self.run(
             "INSERT INTO providers (name, open_until) VALUES (?1, ?2)"
             " ON CONFLICT (name) DO UPDATE SET open_until = ?2",
-            (provider, until),
-        )
+            provider, until,
+        )  # fmt: skip
         return True
 
     def close_breaker(self, provider: str, *, forget: bool) -> None:
         """Lets calls through again. forget: its failures too; else the next one opens it again at once."""
-        self._connection.execute(
+        self.run(
             "UPDATE providers SET open_until = 0, failures = CASE WHEN ?2 THEN 0 ELSE failures END,"
             " error_class = CASE WHEN ?2 THEN '' ELSE error_class END WHERE name = ?1",
-            (provider, forget),
-        )
+            provider, forget,
+        )  # fmt: skip
 
 
 THRESHOLD: Final = 3

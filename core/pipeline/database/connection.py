@@ -23,7 +23,7 @@ from core.storage.database import (
     has_pipeline,
 )
 from core.storage.files.atomic import locked, make_folder
-from core.storage.journal.schema import HISTORY, HISTORY_TABLES
+from core.storage.journal.schema import HISTORY
 from core.storage.safety.quarantine import QUARANTINE
 
 PIPELINE: Final = Part(
@@ -107,21 +107,8 @@ class Database(database.Database):
         """Empties all tables of the pipeline in one step, and leaves no byte of their rows. What is in the
         notes and the history stays, and so does what a person said: that it is paused, and what is no secret.
         """
-        named = "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'"
         with self.write() as writer:
-            connection = writer.connection
-            connection.execute("PRAGMA defer_foreign_keys = ON")
-            # They keep the audit from being deleted.
-            guards = connection.execute(
-                "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'history'"
-            ).fetchall()
-            for guard, _ in guards:
-                connection.execute(f"DROP TRIGGER {guard}")
-            for (table,) in connection.execute(named).fetchall():
-                if table not in HISTORY_TABLES and not table.startswith("sqlite_"):
-                    connection.execute(f"DELETE FROM {table}")
-            for _, statement in guards:
-                connection.execute(statement)
+            writer.masking.clear()
         self.leave_no_byte()
 
     def leave_no_byte(self) -> None:

@@ -6,14 +6,14 @@ found until that one is whole, and stays as a tombstone. Chunks that say the sam
 
 from __future__ import annotations
 
-import sqlite3
-import zlib
+import json
 from collections.abc import Collection, Sequence
+from dataclasses import astuple, replace
 from typing import Final, NamedTuple
 
-from core.errors import BrokenFileError
-from core.folder import DATABASE_FILE
-from core.pipeline.database.rare_words import Counted, RareWords
+from core.pipeline.database.facts import Counted, rare_words
+from core.pipeline.database.tables import Rows
+from core.pipeline.database.transcripts import unpacked
 from core.pipeline.decide import match_terms, normalised_bm25
 from core.pipeline.intake.normalisation import normalise
 from core.pipeline.records import Document, DocumentHit, DocumentStatus
@@ -21,7 +21,11 @@ from core.text.tokens import words
 
 _COLUMNS: Final = ", ".join(Document.__slots__)
 _NEWEST_FIRST: Final = "ORDER BY created_at DESC, rowid DESC"
-_LEVEL: Final = 6
+# Present versions of the same source beside the one of ?2.
+_OTHERS: Final = (
+    "id <> ?2 AND removed_at IS NULL AND source <> ''"
+    " AND source = (SELECT source FROM documents WHERE id = ?2)"
+)
 # Chunks of documents that were removed may be among the best: so many times as many are looked at.
 _LOOKED_AT: Final = 10
 # Of the full-text index at a time: what ten chunks need, in a few milliseconds.
@@ -57,15 +61,13 @@ class NewChunk(NamedTuple):
 
     content: str
     content_hash: str
-    hash_version: int
     terms: str
     end: int
 
 
 def new_chunk(content: str, end: int) -> NewChunk:
     """A chunk with what is derived from its text; made before the transaction, since it takes time."""
-    forms = normalise(content)
-    return NewChunk(content, forms.content_hash, forms.hash_version, terms_of(content), end)
+    return NewChunk(content, normalise(content).content_hash, terms_of(content), end)
 
 
 def terms_of(content: str) -> str:
@@ -73,41 +75,19 @@ def terms_of(content: str) -> str:
     return " ".join(words(content.lower()))
 
 
-def packed(text: str) -> bytes:
-    """A text as it is stored; made before the transaction, since it takes time."""
-    return zlib.compress(text.encode(), _LEVEL)
-
-
-def _unpacked(content: bytes) -> str:
-    try:
-        return zlib.decompress(content).decode()
-    except (zlib.error, UnicodeDecodeError) as error:
-        raise BrokenFileError(
-            f"the text of a document cannot be read ({error})", where=DATABASE_FILE, kept="it is unchanged"
-        ) from error
-
-
-class Documents:
+class Documents(Rows):
     """Documents and their chunks."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
 
     # Documents
 
-    def insert(self, document: Document, *, raw: bytes | None, source_hash: str, hash_version: int) -> None:
+    def insert(self, document: Document, *, raw: bytes | None, source_hash: str) -> None:
         """Stores a new version with the bytes that came; None where they are still to be fetched."""
-        values = {name: getattr(document, name) for name in Document.__slots__}
-        values |= {"raw": raw, "source_hash": source_hash, "hash_version": hash_version}
-        self._connection.execute(
-            f"INSERT INTO documents ({', '.join(values)}) VALUES ({', '.join('?' * len(values))})",
-            tuple(values.values()),
-        )
+        values = dict(zip(Document.__slots__, astuple(document), strict=True))
+        self.insert_row("documents", **values, raw=raw, source_hash=source_hash)
 
     def _those(self, which: str, *values: object) -> tuple[Document, ...]:
         """Versions, by a condition and what follows it."""
-        rows = self._connection.execute(f"SELECT {_COLUMNS} FROM documents WHERE {which}", values)
-        return tuple(Document(**{name: row[name] for name in Document.__slots__}) for row in rows)
+        return self.records(Document, f"SELECT {_COLUMNS} FROM documents WHERE {which}", *values)
 
     def document(self, document_id: str) -> Document | None:
         """A version, present or not; None for none of this id."""
@@ -122,13 +102,10 @@ class Documents:
         title. Present ones go before others.
         """
         begins = "length(?1) >= 4 AND substr(id, 1, length(?1)) = ?1"
+        present = f"removed_at IS NULL AND (source = ?1 OR title = ?1 OR ({begins})) {_NEWEST_FIRST} LIMIT ?2"
         return (
             self._those("id = ?", said)
-            or self._those(
-                f"removed_at IS NULL AND (source = ?1 OR title = ?1 OR ({begins})) {_NEWEST_FIRST} LIMIT ?2",
-                said,
-                most,
-            )
+            or self._those(present, said, most)
             or self._those(f"{begins} {_NEWEST_FIRST} LIMIT ?2", said, most)
         )
 
@@ -138,10 +115,7 @@ class Documents:
 
     def same_bytes(self, source_hash: str, *, removed: bool = False) -> Document | None:
         """A document of which the same bytes came, and that did not fail; removed: one that a person removed."""
-        gone = "EXISTS (SELECT 1 FROM tombstones WHERE tombstones.id = documents.id)"
-        which = (
-            f"removed_at IS NOT NULL AND replaced_by = '' AND NOT {gone}" if removed else "removed_at IS NULL"
-        )
+        which = "removed_at IS NOT NULL AND replaced_by = ''" if removed else "removed_at IS NULL"
         found = self._those(
             f"source_hash = ? AND source_hash <> '' AND {which} AND status NOT IN ('failed', 'unchanged')"
             f" {_NEWEST_FIRST} LIMIT 1",
@@ -151,40 +125,31 @@ class Documents:
 
     def source_hash_of(self, document_id: str) -> str:
         """The hash of the bytes that a version came as; "" for one that is to be fetched, or was masked."""
-        row = self._connection.execute(
-            "SELECT source_hash FROM documents WHERE id = ?", (document_id,)
-        ).fetchone()
-        return "" if row is None else str(row[0])
+        return self.text("SELECT source_hash FROM documents WHERE id = ?", document_id)
 
     def work_of(self, document_id: str) -> Work | None:
         """What the job of a version goes on from; None where there is no such version, or nobody wants it any more."""
-        row = self._connection.execute(
-            "SELECT * FROM documents WHERE id = ? AND removed_at IS NULL", (document_id,)
-        ).fetchone()
-        if row is None:
+        row = self.row("SELECT * FROM documents WHERE id = ? AND removed_at IS NULL", document_id)
+        document = self.document(document_id)
+        if row is None or document is None:
             return None
-        return Work(
-            Document(**{name: row[name] for name in Document.__slots__}),
-            row["raw"] or b"",
-            None if row["content"] is None else _unpacked(row["content"]),
-            row["content_hash"],
-            row["chunk_size"],
-            row["chunk_overlap"],
-            row["next_start"],
-        )
+        text = None if row["content"] is None else unpacked(row["content"])
+        cut = row["content_hash"], row["chunk_size"], row["chunk_overlap"], row["next_start"]
+        return Work(document, row["raw"] or b"", text, *cut)
 
     def text_of(self, document_id: str) -> str:
         """The whole text of a version; "" as long as it was not read."""
-        row = self._connection.execute(
-            "SELECT content FROM documents WHERE id = ?", (document_id,)
-        ).fetchone()
-        return "" if row is None or row["content"] is None else _unpacked(row["content"])
+        content = self.value("SELECT content FROM documents WHERE id = ?", document_id)
+        return "" if content is None else unpacked(content)
 
     def set_status(self, document_id: str, status: DocumentStatus, now: int, error: str = "") -> None:
         """How far a version is."""
-        self._connection.execute(
+        self.run(
             "UPDATE documents SET status = ?, error = ?, updated_at = ? WHERE id = ?",
-            (status, error, now, document_id),
+            status,
+            error,
+            now,
+            document_id,
         )
 
     def store_text(
@@ -206,41 +171,39 @@ class Documents:
 
         content: as `packed` gives it.
         """
-        self._connection.execute(
+        self.run(
             "UPDATE documents SET content = ?, raw = NULL, length = ?, content_hash = ?, source_hash = ?, title = ?,"
             " media_type = ?, chunk_size = ?, chunk_overlap = ?, chunks = ?, chunks_written = 0, next_start = 0,"
             " status = 'chunking', error = '', updated_at = ? WHERE id = ?",
-            (
-                content, length, content_hash, source_hash, title, media_type, chunk_size, chunk_overlap, chunks, now,
-                document_id,
-            ),
+            content, length, content_hash, source_hash, title, media_type, chunk_size, chunk_overlap, chunks, now,
+            document_id,
         )  # fmt: skip
-        self._connection.execute("DELETE FROM document_chunks WHERE document_id = ?", (document_id,))
+        self.run("DELETE FROM document_chunks WHERE document_id = ?", document_id)
 
-    def finish(self, document_id: str, raw_id: str, now: int) -> int:
-        """Marks a version as whole: it takes the place of all others of its source. How many these are. raw_id: the
-        text that facts are extracted from, "" for none.
+    def finish(self, document_id: str, raw_id: str, now: int) -> None:
+        """Marks a version as whole: it takes the place of all others of its source. raw_id: the text that facts are
+        extracted from, "" for none.
         """
-        self._connection.execute(
+        self.run(
             "UPDATE documents SET status = 'done', error = '', done_at = ?1, updated_at = ?1, raw_id = ?2,"
             " chunks = chunks_written WHERE id = ?3",
-            (now, raw_id, document_id),
+            now, raw_id, document_id,
+        )  # fmt: skip
+        earlier = "rowid < (SELECT rowid FROM documents WHERE id = ?2)"
+        self.run(
+            f"UPDATE documents SET removed_at = ?1, replaced_by = ?2 WHERE {_OTHERS} AND {earlier}",
+            now,
+            document_id,
         )
-        return self._connection.execute(
-            "UPDATE documents SET removed_at = ?1, replaced_by = ?2 WHERE id <> ?2 AND removed_at IS NULL"
-            " AND source <> '' AND source = (SELECT source FROM documents WHERE id = ?2)"
-            " AND rowid < (SELECT rowid FROM documents WHERE id = ?2)",
-            (now, document_id),
-        ).rowcount
 
     def drop_unchanged(self, document_id: str, same: str, now: int) -> None:
         """Ends a version that says what another one says already, which was looked at just now."""
-        self._connection.execute(
+        self.run(
             "UPDATE documents SET status = 'unchanged', error = '', raw = NULL, removed_at = ?1, replaced_by = ?2,"
             " updated_at = ?1 WHERE id = ?3",
-            (now, same, document_id),
-        )
-        self._connection.execute("UPDATE documents SET updated_at = ? WHERE id = ?", (now, same))
+            now, same, document_id,
+        )  # fmt: skip
+        self.run("UPDATE documents SET updated_at = ? WHERE id = ?", now, same)
 
     def found_text(self, document: Document, content_hash: str) -> Document | None:
         """The version that is found and says the same: of the same source, or of any for a text without one."""
@@ -252,41 +215,30 @@ class Documents:
 
     def remove(self, document_id: str, now: int) -> bool:
         """Makes a version one that is found no more; False where it is that already."""
-        return (
-            self._connection.execute(
-                "UPDATE documents SET removed_at = ?1, updated_at = ?1 WHERE id = ?2 AND removed_at IS NULL",
-                (now, document_id),
-            ).rowcount
-            == 1
-        )
+        return self.run(
+            "UPDATE documents SET removed_at = ?1, updated_at = ?1 WHERE id = ?2 AND removed_at IS NULL",
+            now, document_id,
+        ) == 1  # fmt: skip
 
     def restore(self, document_id: str, now: int) -> bool:
         """Lets a version be found again that was removed or replaced; False where it is found. What took its place is
         replaced by it.
         """
-        restored = self._connection.execute(
+        restored = self.run(
             "UPDATE documents SET removed_at = NULL, replaced_by = '', updated_at = ?1"
-            " WHERE id = ?2 AND removed_at IS NOT NULL AND status <> 'unchanged'"
-            # From then on it is being deleted.
-            " AND NOT EXISTS (SELECT 1 FROM tombstones WHERE tombstones.id = documents.id)",
-            (now, document_id),
-        ).rowcount
+            " WHERE id = ?2 AND removed_at IS NOT NULL AND status <> 'unchanged'",
+            now, document_id,
+        )  # fmt: skip
         if restored:
-            self._connection.execute(
-                "UPDATE documents SET removed_at = ?1, replaced_by = ?2, updated_at = ?1 WHERE id <> ?2"
-                " AND removed_at IS NULL AND source <> ''"
-                " AND source = (SELECT source FROM documents WHERE id = ?2)",
-                (now, document_id),
-            )
+            self.run(
+                f"UPDATE documents SET removed_at = ?1, replaced_by = ?2, updated_at = ?1 WHERE {_OTHERS}",
+                now, document_id,
+            )  # fmt: skip
         return bool(restored)
 
     def count_present(self) -> int:
         """How many documents are found by now."""
-        return int(
-            self._connection.execute(
-                "SELECT count(*) FROM documents WHERE removed_at IS NULL AND status = 'done'"
-            ).fetchone()[0]
-        )
+        return self.count("SELECT count(*) FROM documents WHERE removed_at IS NULL AND status = 'done'")
 
     # Chunks
 
@@ -299,33 +251,32 @@ class Documents:
         content_hash, start: of the text that was cut and where; False, and nothing is stored, where they are others by
         now: it was masked, or another worker went on.
         """
-        row = self._connection.execute(
+        first = self.value(
             "SELECT chunks_written FROM documents WHERE id = ? AND content_hash = ? AND next_start = ?"
             " AND removed_at IS NULL",
-            (document_id, content_hash, start),
-        ).fetchone()
-        if row is None:
+            document_id, content_hash, start,
+        )  # fmt: skip
+        if first is None:
             return False
-        first = int(row[0])
         if not first:
             # Of a former cut, where the text was masked since.
-            self._connection.execute("DELETE FROM document_chunks WHERE document_id = ?", (document_id,))
+            self.run("DELETE FROM document_chunks WHERE document_id = ?", document_id)
         for place, chunk in enumerate(chunks, first):
-            self._connection.execute(
-                "INSERT INTO chunks (content, terms, content_hash, hash_version, created_at)"
-                " VALUES (?, ?, ?, ?, ?) ON CONFLICT (content_hash) DO NOTHING",
-                (chunk.content, chunk.terms, chunk.content_hash, chunk.hash_version, now),
-            )
-            self._connection.execute(
+            self.run(
+                "INSERT INTO chunks (content, terms, content_hash, created_at) VALUES (?, ?, ?, ?)"
+                " ON CONFLICT (content_hash) DO NOTHING",
+                chunk.content, chunk.terms, chunk.content_hash, now,
+            )  # fmt: skip
+            self.run(
                 "INSERT OR REPLACE INTO document_chunks (document_id, place, chunk_id)"
                 " SELECT ?, ?, id FROM chunks WHERE content_hash = ?",
-                (document_id, place, chunk.content_hash),
-            )
-        self._connection.execute(
+                document_id, place, chunk.content_hash,
+            )  # fmt: skip
+        self.run(
             "UPDATE documents SET chunks_written = ?, next_start = ?, status = 'indexing', updated_at = ?"
             " WHERE id = ?",
-            (first + len(chunks), chunks[-1].end if chunks else start, now, document_id),
-        )
+            first + len(chunks), chunks[-1].end if chunks else start, now, document_id,
+        )  # fmt: skip
         self.merge_index()
         return True
 
@@ -333,13 +284,7 @@ class Documents:
         """Merges a few pages of the full-text index, in the transaction that adds or removes chunks: left to SQLite,
         it would be many at once now and then.
         """
-        self._connection.execute(
-            "INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('merge', ?)", (_MERGED_PAGES,)
-        )
-
-    def newest_chunk(self) -> int:
-        """A number that grows with each chunk that is stored."""
-        return int(self._connection.execute("SELECT coalesce(max(id), 0) FROM chunks").fetchone()[0])
+        self.run("INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('merge', ?)", _MERGED_PAGES)
 
     def search(self, query: str, limit: int, counted: Counted | None = None) -> tuple[DocumentHit, ...]:
         """The chunks of present documents that share words with a query, best first, each once for each document.
@@ -347,31 +292,32 @@ class Documents:
         Only documents are found that are indexed whole. counted: of this database, to be handed in again by whoever
         searches often.
         """
-        asked = RareWords(self._connection, "chunks_terms").query(
-            match_terms(query), self.newest_chunk(), {} if counted is None else counted
+        newest = self.count("SELECT max(id) FROM chunks")
+        asked = rare_words(
+            self, "chunks_terms", match_terms(query), newest, {} if counted is None else counted
         )
         if not asked or limit < 1:
             return ()
-        rows = self._connection.execute(
+        found = self.records(
+            DocumentHit,
             f"SELECT {_HIT}, found.score AS score FROM"
             " (SELECT rowid, rank AS score FROM chunks_fts WHERE chunks_fts MATCH ? ORDER BY rank LIMIT ?) AS found"
             " CROSS JOIN chunks ON chunks.id = found.rowid"
             " CROSS JOIN document_chunks ON document_chunks.chunk_id = chunks.id"
             f" CROSS JOIN documents ON documents.id = document_id WHERE {_FOUND}"
             " ORDER BY found.score, documents.rowid DESC, place LIMIT ?",
-            (asked, _LOOKED_AT * limit, limit),
-        ).fetchall()
-        best = max((abs(row["score"]) for row in rows), default=0.0)
-        return tuple(
-            DocumentHit(**{**dict(row), "score": normalised_bm25(row["score"], best)}) for row in rows
-        )
+            asked, _LOOKED_AT * limit, limit,
+        )  # fmt: skip
+        best = max((abs(hit.score) for hit in found), default=0.0)
+        return tuple(replace(hit, score=normalised_bm25(hit.score, best)) for hit in found)
 
     def hits_of(self, chunk_ids: Collection[int]) -> tuple[DocumentHit, ...]:
         """Chunks of present documents as hits without a score, each once for each document."""
-        rows = self._connection.execute(
-            f"SELECT {_HIT} FROM chunks CROSS JOIN document_chunks ON document_chunks.chunk_id = chunks.id"
+        return self.records(
+            DocumentHit,
+            f"SELECT {_HIT}, 0.0 AS score FROM chunks"
+            " CROSS JOIN document_chunks ON document_chunks.chunk_id = chunks.id"
             f" CROSS JOIN documents ON documents.id = document_id WHERE {_FOUND}"
-            f" AND chunks.id IN ({','.join('?' * len(chunk_ids))}) ORDER BY documents.rowid DESC, place",
-            tuple(chunk_ids),
+            " AND chunks.id IN (SELECT value FROM json_each(?)) ORDER BY documents.rowid DESC, place",
+            json.dumps(list(chunk_ids)),
         )
-        return tuple(DocumentHit(**dict(row), score=0.0) for row in rows)

@@ -6,28 +6,22 @@ import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 
+from core.pipeline.database.tables import Rows
 from core.pipeline.records import HistoryRow
 
 
 def _row(row: sqlite3.Row) -> HistoryRow:
-    columns = {name: row[name] for name in HistoryRow.__slots__}
-    return HistoryRow(**columns | {"metadata": _object(row["metadata"])})
-
-
-def _object(text: str) -> Mapping[str, object]:
-    """What a row says of itself beside its columns; nothing where somebody else wrote what is none of it."""
     try:
-        found = json.loads(text)
+        said = json.loads(row["metadata"])
     except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
+        # Somebody else wrote what is none of ours.
+        said = None
+    columns = {name: row[name] for name in HistoryRow.__slots__}
+    return HistoryRow(**columns | {"metadata": said if isinstance(said, dict) else {}})
 
 
-class History:
+class History(Rows):
     """The audit."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
 
     def append(
         self,
@@ -48,40 +42,29 @@ class History:
         metadata: Mapping[str, object] | None = None,
     ) -> int:
         """Puts a row down and returns its id; see `HistoryRow`. at: epoch ms. metadata: anything that JSON can hold."""
-        row = self._connection.execute(
-            "INSERT INTO history (at, event, changed_by, reason, raw_id, proposal_id, fact_id, note_id, old_content,"
-            " new_content, model, prompt_version, latency_ms, metadata)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
-            (
-                at, event, changed_by, str(reason), raw_id, proposal_id, fact_id, note_id, old_content, new_content,
-                model, prompt_version, latency_ms, json.dumps(metadata or {}, ensure_ascii=False),
-            ),
-        ).fetchone()  # fmt: skip
-        return int(row[0])
+        return self.insert_row(
+            "history", at=at, event=event, changed_by=changed_by, reason=str(reason), raw_id=raw_id,
+            proposal_id=proposal_id, fact_id=fact_id, note_id=note_id, old_content=old_content,
+            new_content=new_content, model=model, prompt_version=prompt_version, latency_ms=latency_ms,
+            metadata=json.dumps(metadata or {}, ensure_ascii=False),
+        )  # fmt: skip
 
     def last_at(self) -> int | None:
         """The latest moment that a row was put down at, epoch ms; None where there is none."""
-        found: int | None = self._connection.execute("SELECT max(at) FROM history").fetchone()[0]
+        found: int | None = self.value("SELECT max(at) FROM history")
         return found
 
     def events(self, events: Sequence[str], most: int) -> tuple[HistoryRow, ...]:
         """The newest rows of some events, newest first."""
-        rows = self._connection.execute(
-            f"SELECT * FROM history WHERE event IN ({', '.join('?' * len(events))}) ORDER BY id DESC LIMIT ?",
-            (*events, most),
+        marks = ", ".join("?" * len(events))
+        rows = self.ask(
+            f"SELECT * FROM history WHERE event IN ({marks}) ORDER BY id DESC LIMIT ?", *events, most
         )
         return tuple(map(_row, rows))
 
     def history_of(self, about: str, most: int = 500) -> tuple[HistoryRow, ...]:
         """What was decided and done about a raw memory, document, note or proposal: the newest rows, oldest first."""
-        column = (
-            "raw_id"
-            if about.startswith(("raw-", "doc-"))
-            else "proposal_id"
-            if about.startswith("proposal-")
-            else "note_id"
-        )
-        rows = self._connection.execute(
-            f"SELECT * FROM history WHERE {column} = ? ORDER BY id DESC LIMIT ?", (about, most)
-        )
+        columns = {"raw-": "raw_id", "doc-": "raw_id", "prop": "proposal_id"}
+        column = columns.get(about[:4], "note_id")
+        rows = self.ask(f"SELECT * FROM history WHERE {column} = ? ORDER BY id DESC LIMIT ?", about, most)
         return tuple(_row(row) for row in reversed(rows.fetchall()))

@@ -8,12 +8,13 @@ import sqlite3
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 from core.model.masks import Masks
 from core.model.secrets import mark_of
 from core.pipeline.database.documents import terms_of
-from core.pipeline.database.meta import Meta
+from core.pipeline.database.tables import Rows
 from core.pipeline.decide import words_hash
 from core.pipeline.intake.names import canonical_name
 from core.pipeline.intake.normalisation import content_hash, normalise
@@ -25,12 +26,12 @@ _UNFINISHED: Final = "masking"
 _NO_SECRET: Final = "no secret "
 # What people are told of, and asked about: masked last, so that whoever is stopped in between finds it again.
 _HOLDING: Final = (
-    "raw_memories", "facts", "proposals", "transcripts", "checkpoints", "pending_checkpoints", "documents", "chunks",
+    "raw_memories", "facts", "proposals", "transcripts", "checkpoints", "sessions", "documents", "chunks",
 )  # fmt: skip
 # Full-text indexes, which are made anew.
 _INDEXES: Final = ("facts_fts", "chunks_fts", "names_fts", "hints_fts")
 # Made of the notes: emptied, and made again.
-_REMADE: Final = ("note_names", "names", "note_links", "hints", "hinted", "embeddings", "vectors")
+_REMADE: Final = ("note_names", "names", "note_links", "hints", "embeddings")
 # Here a word that is a password means the password alone.
 _NAMES: Final = frozenset(("name", "canonical_name", "mention_text", "source", "target"))
 
@@ -43,28 +44,25 @@ class StoredText(NamedTuple):
     text: str
 
 
-class Masking:
+class Masking(Rows):
     """Every text that may hold a credential."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
 
     # What may hold one
 
     def texts(self) -> Iterator[StoredText]:
         """Everything that people submitted or models said, the texts as they were handed in first."""
-        yield from self._stored_texts(
-            "SELECT id, nugget, content FROM raw_memories ORDER BY created_at, rowid"
-        )
-        yield from self._stored_texts("SELECT id, nugget, content FROM facts ORDER BY created_at, id")
         said = "content || char(10) || target_content || char(10) || told"
-        yield from self._stored_texts(f"SELECT id, nugget, {said} FROM proposals ORDER BY created_at, id")
-        for session, content in self._connection.execute(
-            "SELECT session_key, content FROM transcripts ORDER BY session_key, revision"
+        for query in (
+            "SELECT id, nugget, content FROM raw_memories ORDER BY created_at, rowid",
+            "SELECT id, nugget, content FROM facts ORDER BY created_at, id",
+            f"SELECT id, nugget, {said} FROM proposals ORDER BY created_at, id",
+            "SELECT 'session ' || session_key, '', content FROM transcripts ORDER BY session_key, revision",
+            "SELECT 'checkpoint ' || id, '', digest FROM checkpoints ORDER BY id",
+            "SELECT 'pending ' || session_key, '', activity FROM sessions WHERE activity <> '' ORDER BY session_key",
         ):
-            yield StoredText(f"session {session}", "", _unpacked(content))
-        yield from self._stored_texts("SELECT 'checkpoint ' || id, '', digest FROM checkpoints ORDER BY id")
-        for document, nugget, names, raw, content, media_type in self._connection.execute(
+            for id, nugget, text in self.ask(query):
+                yield StoredText(id, nugget, _unpacked(text) if isinstance(text, bytes) else text)
+        for document, nugget, names, raw, content, media_type in self.ask(
             "SELECT id, nugget, source || char(10) || title || char(10), raw, content, media_type FROM documents"
             " ORDER BY created_at, rowid"
         ):
@@ -72,23 +70,18 @@ class Masking:
             if raw is not None and media_type.startswith("text/"):
                 text = raw.decode("utf-8", "replace")
             yield StoredText(document, nugget, names + text)
-        yield from self._stored_texts(
-            "SELECT 'pending ' || session_key, '', activity FROM pending_checkpoints ORDER BY session_key"
-        )
-
-    def _stored_texts(self, query: str) -> Iterator[StoredText]:
-        return (StoredText(*row) for row in self._connection.execute(query))
 
     def load_not_secrets(self) -> frozenset[str]:
         """The marks of the values that a person has said are no secrets."""
-        rows = self._connection.execute(
-            "SELECT name FROM meta WHERE substr(name, 1, ?) = ?", (len(_NO_SECRET), _NO_SECRET)
-        )
-        return frozenset(row[0][len(_NO_SECRET) :] for row in rows)
+        names = self.ask("SELECT name FROM meta WHERE substr(name, 1, ?) = ?", len(_NO_SECRET), _NO_SECRET)
+        return frozenset(row[0][len(_NO_SECRET) :] for row in names)
 
     def store_not_secret(self, value: str) -> None:
         """Remembers that a value is no secret."""
-        Meta(self._connection).put(_NO_SECRET + mark_of(value), 1)
+        self._remember(_NO_SECRET + mark_of(value))
+
+    def _remember(self, name: str) -> None:
+        self.insert_row("meta", clash="REPLACE", name=name, value=1)
 
     # Masking
 
@@ -103,10 +96,10 @@ class Masking:
         The audit is changed by nothing else: its triggers are lifted for this, and back in their place when it is done.
         Afterwards `Database.leave_no_byte` must be called.
         """
-        self._connection.execute("PRAGMA secure_delete = ON")
+        self.run("PRAGMA secure_delete = ON")
         # Ids that hold a value change alike wherever they stand.
-        self._connection.execute("PRAGMA defer_foreign_keys = ON")
-        Meta(self._connection).put(_UNFINISHED, 1)
+        self.run("PRAGMA defer_foreign_keys = ON")
+        self._remember(_UNFINISHED)
         submitted: list[str] = []
 
         def write(table: str, key: Row, changes: Row) -> None:
@@ -114,19 +107,32 @@ class Masking:
                 submitted.append(changes.get("id", key["id"]))
             self._write(table, key, changes)
 
+        tables = [table for table in self._tables() if holding or table not in _HOLDING]
+        with self.without_guards():
+            for table in _REMADE:
+                self.run(f"DELETE FROM {table}")
+            counts = self._each_row(masks, write, tables)
+        self.index_anew()
+        return counts, submitted
+
+    @contextmanager
+    def without_guards(self) -> Iterator[None]:
+        """Within this, rows of the audit may be changed and deleted."""
         guards = self._ask(
             "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'history'"
         )
         for name, _ in guards:
-            self._connection.execute(f"DROP TRIGGER {name}")
-        for table in _REMADE:
-            self._connection.execute(f"DELETE FROM {table}")
-        tables = [table for table in self._tables() if holding or table not in _HOLDING]
-        counts = self._each_row(masks, write, tables)
+            self.run(f"DROP TRIGGER {name}")
+        yield
         for _, statement in guards:
-            self._connection.execute(statement)
-        self.index_anew()
-        return counts, submitted
+            self.run(statement)
+
+    def clear(self) -> None:
+        """Empties all tables of the pipeline."""
+        self.run("PRAGMA defer_foreign_keys = ON")
+        with self.without_guards():
+            for table in self._tables():
+                self.run(f"DELETE FROM {table}")
 
     def _each_row(self, masks: Masks, write: WriteRow | None, tables: list[str]) -> Counter[str]:
         moved: dict[str, tuple[str, str]] = {}
@@ -154,7 +160,7 @@ class Masking:
         return mask_rows(self._ask, masked, write, tables)
 
     def _ask(self, query: str) -> Sequence[Any]:
-        return [tuple(row) for row in self._connection.execute(query).fetchall()]
+        return [tuple(row) for row in self.ask(query)]
 
     def _tables(self) -> list[str]:
         # Raw memories first, since spans point into them.
@@ -163,7 +169,7 @@ class Masking:
 
     def _write(self, table: str, key: Row, changes: Row) -> None:
         try:
-            update_row(self._connection, "ABORT", table, key, changes)
+            update_row(self.connection, "ABORT", table, key, changes)
         except sqlite3.IntegrityError:
             # Two rows differ in the value alone, by whose column each was the only one of its kind.
             indexes = [row[1] for row in self._ask(f"PRAGMA index_list({table})") if row[2]]
@@ -174,20 +180,20 @@ class Masking:
             apart = {
                 name: mark if name == "content_hash" else f"{changes[name]} {mark[:16]}" for name in only
             }
-            update_row(self._connection, "ABORT", table, key, {**changes, **apart})
+            update_row(self.connection, "ABORT", table, key, {**changes, **apart})
 
     def index_anew(self) -> None:
         """What was taken out of a full-text index stays in it until it is made anew."""
         for index in _INDEXES:
-            self._connection.execute(f"INSERT INTO {index} ({index}) VALUES ('rebuild')")
+            self.run(f"INSERT INTO {index} ({index}) VALUES ('rebuild')")
 
     def unfinished(self) -> bool:
         """Whether rows were masked, and the bytes of the former ones may still lie in the file or beside it."""
-        return Meta(self._connection).number(_UNFINISHED) is not None
+        return self.has("SELECT 1 FROM meta WHERE name = ?", _UNFINISHED)
 
     def finish(self) -> None:
         """Nothing of the former rows is left in the file or beside it."""
-        Meta(self._connection).drop(_UNFINISHED)
+        self.run("DELETE FROM meta WHERE name = ?", _UNFINISHED)
 
 
 def _derived(table: str, row: Row, told: Row) -> dict[str, Any]:

@@ -1,16 +1,16 @@
-"""What the notes name and which hold a decision: made of the notes, and looked up by searches."""
+"""What is made of the notes: what they name, which hold a decision, and the questions that each answers."""
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping
+import json
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from itertools import islice
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
-# SQLite takes no more values at once on old systems.
-_AT_ONCE: Final = 500
-_Item = TypeVar("_Item")
+from core.pipeline.database.tables import Rows
+
+# The items of a JSON list that a statement is given.
+_IN: Final = "IN (SELECT value FROM json_each(?))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,71 +38,70 @@ class NotesNamed(NamedTuple):
     protected: bool
 
 
-def _batches(items: Iterable[_Item]) -> Iterator[tuple[_Item, ...]]:
-    rest = iter(items)
-    while batch := tuple(islice(rest, _AT_ONCE)):
-        yield batch
+class Hint(NamedTuple):
+    """A question that a note answers."""
+
+    note_id: str
+    text: str
 
 
-def _marks(items: Collection[object]) -> str:
-    return ",".join("?" * len(items))
+def _list(items: Iterable[object]) -> str:
+    return json.dumps(list(items))
 
 
-class NoteNames:
+def _any_of(words: Collection[str], ending: str = "") -> str:
+    """What a full-text index is asked for any of some words of letters and digits."""
+    return " OR ".join(f'"{word}"{ending}' for word in words)
+
+
+class NoteNames(Rows):
     """What the notes name, and which hold a decision."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
 
     # Following the notes
 
     def hashes(self) -> dict[str, str]:
         """The hash of each note that was read, by id."""
-        return dict(self._connection.execute("SELECT note_id, text_hash FROM note_links").fetchall())
+        return {row[0]: row[1] for row in self.ask("SELECT note_id, text_hash FROM note_links")}
 
     def put(self, note: LinkedNote) -> None:
         """Puts what a note names in the place of what it named before. Where another process has read the same text,
         nothing changes: what was made of the note since would go with it.
         """
-        known = self._connection.execute(
-            "SELECT text_hash FROM note_links WHERE note_id = ?", (note.note_id,)
-        ).fetchone()
-        if known is not None and known[0] == note.text_hash:
+        if self.text_hash(note.note_id) == note.text_hash:
             return
         self.remove((note.note_id,))
-        self._connection.execute(
-            "INSERT INTO note_links (note_id, text_hash, protected) VALUES (?, ?, ?)",
-            (note.note_id, note.text_hash, int(note.protected)),
+        self.insert_row(
+            "note_links", note_id=note.note_id, text_hash=note.text_hash, protected=int(note.protected)
         )
         for name in note.names:
-            self._connection.execute("INSERT OR IGNORE INTO names (canonical_name) VALUES (?)", (name,))
-            self._connection.execute(
+            self.insert_row("names", clash="IGNORE", canonical_name=name)
+            self.run(
                 "INSERT OR IGNORE INTO note_names (note_id, name_id) SELECT ?, id FROM names WHERE canonical_name = ?",
-                (note.note_id, name),
-            )
+                note.note_id, name,
+            )  # fmt: skip
 
     def remove(self, note_ids: Iterable[str]) -> None:
         """Forgets notes."""
-        for batch in _batches(note_ids):
-            for table in ("note_names", "note_links"):
-                self._connection.execute(f"DELETE FROM {table} WHERE note_id IN ({_marks(batch)})", batch)
+        for table in ("note_names", "note_links"):
+            self.run(f"DELETE FROM {table} WHERE note_id {_IN}", _list(note_ids))
+
+    def text_hash(self, note_id: str) -> str:
+        """Of the note as it was read last; "" for none."""
+        return self.text("SELECT text_hash FROM note_links WHERE note_id = ?", note_id)
 
     # Asking
 
-    def count(self) -> int:
+    def count_names(self) -> int:
         """How many names there are."""
-        return int(self._connection.execute("SELECT count(*) FROM names").fetchone()[0])
+        return self.count("SELECT count(*) FROM names")
 
     def count_notes(self) -> int:
         """How many notes were read."""
-        return int(self._connection.execute("SELECT count(*) FROM note_links").fetchone()[0])
+        return self.count("SELECT count(*) FROM note_links")
 
     def notes_at(self, place: int) -> int:
         """How many notes bear the name at a place, from 0, of all names by that number."""
-        row = self._connection.execute(
-            "SELECT notes FROM names ORDER BY notes LIMIT 1 OFFSET ?", (place,)
-        ).fetchone()
-        return int(row[0]) if row else 0
+        return self.count("SELECT notes FROM names ORDER BY notes LIMIT 1 OFFSET ?", place)
 
     def matching(self, words: Collection[str], *, begun: bool, most: int) -> tuple[NameOfNotes, ...]:
         """Names that hold any of some words as a whole word, or such as begin so; those that most notes bear first.
@@ -111,62 +110,119 @@ class NoteNames:
         """
         if not words:
             return ()
-        query = " OR ".join(f'"{word}"{"*" if begun else ""}' for word in words)
-        rows = self._connection.execute(
+        return self.records(
+            NameOfNotes,
             "SELECT id, names.canonical_name, notes FROM names_fts JOIN names ON names.id = names_fts.rowid "
             "WHERE names_fts MATCH ? ORDER BY notes DESC, id LIMIT ?",
-            (query, most),
-        )
-        return tuple(NameOfNotes(*row) for row in rows)
+            _any_of(words, "*" if begun else ""), most,
+        )  # fmt: skip
 
     def named(self, canonical_names: Collection[str]) -> dict[str, int]:
-        """Ids of names, for those that some note bears."""
-        found: dict[str, int] = {}
-        for batch in _batches(canonical_names):
-            rows = self._connection.execute(
-                f"SELECT canonical_name, id FROM names WHERE canonical_name IN ({_marks(batch)})", batch
-            )
-            found.update(rows.fetchall())
-        return found
+        """Ids of names, for those that some note bears, in the order asked for."""
+        rows = self.ask(
+            "SELECT names.canonical_name, names.id FROM json_each(?) AS asked"
+            " JOIN names ON names.canonical_name = asked.value ORDER BY asked.key",
+            _list(sorted(canonical_names)),
+        )
+        return {row[0]: row[1] for row in rows}
 
     def texts(self, name_ids: Collection[int]) -> tuple[str, ...]:
         """Names by id."""
-        rows = self._connection.execute(
-            f"SELECT canonical_name FROM names WHERE id IN ({_marks(name_ids)})", tuple(name_ids)
+        return tuple(
+            row[0] for row in self.ask(f"SELECT canonical_name FROM names WHERE id {_IN}", _list(name_ids))
         )
-        return tuple(row[0] for row in rows)
 
     def of_notes(self, note_ids: Collection[str]) -> Mapping[str, NotesNamed]:
         """What some notes name; those that were not read yet are left out."""
-        names: dict[str, set[int]] = {}
-        protected: dict[str, bool] = {}
-        for batch in _batches(note_ids):
-            marks = _marks(batch)
-            for id, kept in self._connection.execute(
-                f"SELECT note_id, protected FROM note_links WHERE note_id IN ({marks})", batch
-            ):
-                protected[id] = bool(kept)
-            for id, name in self._connection.execute(
-                f"SELECT note_id, name_id FROM note_names WHERE note_id IN ({marks})", batch
-            ):
-                names.setdefault(id, set()).add(name)
-        return {id: NotesNamed(frozenset(names.get(id, ())), kept) for id, kept in protected.items()}
+        asked, names = _list(note_ids), dict[str, set[int]]()
+        for id, name in self.ask(f"SELECT note_id, name_id FROM note_names WHERE note_id {_IN}", asked):
+            names.setdefault(id, set()).add(name)
+        read = self.ask(f"SELECT note_id, protected FROM note_links WHERE note_id {_IN}", asked)
+        return {id: NotesNamed(frozenset(names.get(id, ())), bool(kept)) for id, kept in read}
 
     def common(self, name_ids: Collection[int], least: int) -> frozenset[int]:
         """Those of some names that so many notes bear at least."""
-        found: set[int] = set()
-        for batch in _batches(name_ids):
-            rows = self._connection.execute(
-                f"SELECT id FROM names WHERE notes >= ? AND id IN ({_marks(batch)})", (least, *batch)
-            )
-            found.update(row[0] for row in rows)
-        return frozenset(found)
+        rows = self.ask(f"SELECT id FROM names WHERE notes >= ? AND id {_IN}", least, _list(name_ids))
+        return frozenset(row[0] for row in rows)
 
     def protected_notes(self, name_ids: Collection[int], most: int) -> tuple[str, ...]:
         """Notes that hold a decision and bear one of some names."""
-        rows = self._connection.execute(
+        rows = self.ask(
             "SELECT DISTINCT note_names.note_id FROM note_names JOIN note_links USING (note_id) "
-            f"WHERE protected = 1 AND name_id IN ({_marks(name_ids)}) LIMIT ?",
-            (*name_ids, most),
+            f"WHERE protected = 1 AND name_id {_IN} LIMIT ?",
+            _list(name_ids), most,
+        )  # fmt: skip
+        return tuple(row[0] for row in rows)
+
+
+class Hints(Rows):
+    """Questions that notes answer, until the note says something else."""
+
+    def due(self, most: int) -> tuple[str, ...]:
+        """Notes that have none for what they say now, and no job for it that waits, runs or has failed for good."""
+        rows = self.ask(
+            "SELECT note_id FROM note_links WHERE hinted = 0 AND NOT EXISTS (SELECT 1 FROM jobs WHERE type = 'hints'"
+            " AND target = note_id AND status IN ('held', 'pending', 'leased', 'dead')) ORDER BY note_id LIMIT ?",
+            most,
         )
         return tuple(row[0] for row in rows)
+
+    def put(self, note_id: str, hints: Iterable[str]) -> None:
+        """Keeps the hints of a note, which may be none, but for those that a person removed. They go when the note is
+        read anew.
+        """
+        self.run("DELETE FROM hints WHERE note_id = ?", note_id)
+        self.run("UPDATE note_links SET hinted = 1 WHERE note_id = ?", note_id)
+        removed = {hint.casefold() for hint in self.removed_of(note_id)}
+        for text in hints:
+            if text.casefold() not in removed:
+                self._add(note_id, text)
+
+    def _add(self, note_id: str, hint: str) -> bool:
+        return (
+            self.run(
+                "INSERT OR IGNORE INTO hints (note_id, hint, folded) VALUES (?, ?, ?)",
+                note_id,
+                hint,
+                hint.casefold(),
+            )
+            > 0
+        )
+
+    def remove(self, note_id: str, hint: str) -> bool:
+        """Lets a hint find its note no more; False where it has none such."""
+        return self.run("DELETE FROM hints WHERE note_id = ? AND folded = ?", note_id, hint.casefold()) > 0
+
+    def restore(self, note_id: str, hint: str) -> bool:
+        """Puts a removed hint back; False where it is there, or no hints were made of what the note says now."""
+        return self.made_for(note_id) and self._add(note_id, hint)
+
+    def removed_of(self, note_id: str) -> tuple[str, ...]:
+        """The hints of a note that a person removed and that are removed at present."""
+        rows = self.ask(
+            "SELECT item.value FROM decisions, json_each(items) AS item WHERE note_id = ? AND note_id <> ''"
+            " AND NOT undone ORDER BY at, item.value",
+            note_id,
+        )
+        return tuple(dict.fromkeys(row[0] for row in rows))
+
+    def made_for(self, note_id: str) -> bool:
+        """Whether a model was asked about what the note says now."""
+        return self.has("SELECT 1 FROM note_links WHERE note_id = ? AND hinted = 1", note_id)
+
+    def of_note(self, note_id: str) -> tuple[str, ...]:
+        """The hints of a note, in the order of the model."""
+        return tuple(
+            row[0] for row in self.ask("SELECT hint FROM hints WHERE note_id = ? ORDER BY id", note_id)
+        )
+
+    def matching(self, words: Collection[str], most: int) -> tuple[Hint, ...]:
+        """Hints that hold any of some words of letters and digits, the best first."""
+        if not words:
+            return ()
+        rows = self.ask(
+            "SELECT note_id, hints.hint FROM hints_fts JOIN hints ON hints.id = hints_fts.rowid "
+            "WHERE hints_fts MATCH ? ORDER BY bm25(hints_fts), hints.id LIMIT ?",
+            _any_of(words), most,
+        )  # fmt: skip
+        return tuple(Hint(*row) for row in rows)

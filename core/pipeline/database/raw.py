@@ -1,41 +1,23 @@
-"""Rows of raw memories: what was submitted, to the letter, and what became of it."""
+"""Rows of raw memories: what was submitted, to the letter, what a model found in it, and what became of it."""
 
 from __future__ import annotations
 
 import json
-import sqlite3
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import astuple, dataclass
 from typing import Final, NamedTuple
 
 from core.errors import AmbiguousError, ErrorCode, InvalidInputError, Remedy
+from core.pipeline.database.tables import Rows
+from core.pipeline.extract import ExtractedRelation
 from core.pipeline.records import RawMemory, RawStatus
+from core.text.normalise import encodable
 
 _HEAD: Final = "raw-"
-
-_COLUMNS: Final = (
-    "id, content, content_hash, source_type, source_id, project, nugget, author, status, duplicate_of, protected, "
-    "created_at, extracted_at, model"
+_COLUMNS: Final = ", ".join(
+    "coalesce(duplicate_of, '') AS duplicate_of" if name == "duplicate_of" else name
+    for name in RawMemory.__slots__
 )
-
-
-def as_raw(row: sqlite3.Row) -> RawMemory:
-    """A row of `raw_memories` with all its columns."""
-    return RawMemory(
-        id=row["id"],
-        content=row["content"],
-        content_hash=row["content_hash"],
-        source_type=row["source_type"],
-        source_id=row["source_id"],
-        project=row["project"],
-        nugget=row["nugget"],
-        author=row["author"],
-        status=row["status"],
-        duplicate_of=row["duplicate_of"] or "",
-        protected=bool(row["protected"]),
-        created_at=row["created_at"],
-        extracted_at=row["extracted_at"],
-        model=row["model"],
-        prompt_version=row["prompt_version"],
-    )
 
 
 class RemovedRaw(NamedTuple):
@@ -45,50 +27,27 @@ class RemovedRaw(NamedTuple):
     notes: tuple[str, ...]
 
 
-class Tombstone(NamedTuple):
-    """What was removed. gone: since when it is deleted and can be brought back no more; both epoch ms."""
+@dataclass(frozen=True, slots=True)
+class WrittenFact:
+    """A fact that was written and hangs on no entity yet."""
 
     id: str
-    removed: int
-    removed_by: str
-    gone: int | None
+    content: str
+    normalised_content: str
+    confidence: float
 
 
-class RawMemories:
-    """Submitted texts, and the tombstones of those that were removed."""
+class RawMemories(Rows):
+    """Submitted texts, removed ones among them until these are deleted."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-
-    def insert(self, raw: RawMemory, hash_version: int) -> None:
-        """Stores a new raw memory. hash_version: the rules that its hash was made by."""
-        self._connection.execute(
-            f"INSERT INTO raw_memories ({_COLUMNS}, hash_version) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                raw.id,
-                raw.content,
-                raw.content_hash,
-                raw.source_type,
-                raw.source_id,
-                raw.project,
-                raw.nugget,
-                raw.author,
-                raw.status,
-                raw.duplicate_of or None,
-                raw.protected,
-                raw.created_at,
-                raw.extracted_at,
-                raw.model,
-                hash_version,
-            ),
-        )
+    def insert(self, raw: RawMemory) -> None:
+        """Stores a new raw memory."""
+        values = dict(zip(RawMemory.__slots__, astuple(raw), strict=True))
+        self.insert_row("raw_memories", **values | {"duplicate_of": raw.duplicate_of or None})
 
     def raw_of(self, raw_id: str) -> RawMemory | None:
         """The raw memory of an id, None when there is none."""
-        row = self._connection.execute(
-            f"SELECT {_COLUMNS}, prompt_version FROM raw_memories WHERE id = ?", (raw_id,)
-        ).fetchone()
-        return as_raw(row) if row else None
+        return self.record(RawMemory, f"SELECT {_COLUMNS} FROM raw_memories WHERE id = ?", raw_id)
 
     def resolve_id(self, said: str) -> str:
         """The id that an unambiguous beginning of an id means, with or without its first word; what means none comes
@@ -102,12 +61,12 @@ class RawMemories:
                 field="id",
                 todo="name the id of a text or of its job",
             )
-        found = self._connection.execute(
+        found = self.ask(
             "SELECT id FROM raw_memories WHERE substr(id, 1, length(?1)) = ?1 OR substr(id, 1, length(?2)) = ?2"
             " ORDER BY id <> ?1, id LIMIT 5",
-            (wanted, f"{_HEAD}{wanted}"),
-        ).fetchall()
-        ids = [str(row["id"]) for row in found]
+            wanted, f"{_HEAD}{wanted}",
+        )  # fmt: skip
+        ids = [str(row[0]) for row in found]
         if len(ids) > 1 and ids[0] != wanted:
             few = ", ".join(ids[:4]) + (", and more" if len(ids) > 4 else "")
             raise AmbiguousError(
@@ -115,35 +74,31 @@ class RawMemories:
             )
         return ids[0] if ids else wanted
 
-    def earlier_same(self, nugget: str, content_hash: str, hash_version: int) -> str:
+    def earlier_same(self, nugget: str, content_hash: str) -> str:
         """The id of the first raw memory of a nugget that says the same, "" when there is none.
 
         One that failed does not count, so that its text can be handed in again; nor does one that was removed, or a
         repetition of another.
         """
-        row = self._connection.execute(
-            "SELECT id FROM raw_memories WHERE nugget = ? AND content_hash = ? AND hash_version = ? "
-            "AND status NOT IN ('failed', 'duplicate') "
-            "AND NOT EXISTS (SELECT 1 FROM tombstones WHERE tombstones.id = raw_memories.id) "
-            "ORDER BY created_at, rowid LIMIT 1",
-            (nugget, content_hash, hash_version),
-        ).fetchone()
-        return str(row["id"]) if row else ""
+        return self.text(
+            "SELECT id FROM raw_memories WHERE nugget = ? AND content_hash = ? AND removed_at IS NULL"
+            " AND status NOT IN ('failed', 'duplicate') ORDER BY created_at, rowid LIMIT 1",
+            nugget, content_hash,
+        )  # fmt: skip
 
     def repeat(self, raw_id: str, earlier: str) -> None:
         """Makes a raw memory the repetition of another one, of which everything comes."""
-        self._connection.execute(
-            "UPDATE raw_memories SET status = 'duplicate', duplicate_of = ? WHERE id = ?", (earlier, raw_id)
+        self.run(
+            "UPDATE raw_memories SET status = 'duplicate', duplicate_of = ? WHERE id = ?", earlier, raw_id
         )
 
     def project_of_session(self, session: str) -> str:
         """The project that the newest raw memory of a session names, "" when none does."""
-        row = self._connection.execute(
+        return self.text(
             "SELECT project FROM raw_memories WHERE source_id = ? AND source_id <> '' AND project <> '' "
             "ORDER BY created_at DESC, rowid DESC LIMIT 1",
-            (session,),
-        ).fetchone()
-        return str(row["project"]) if row else ""
+            session,
+        )
 
     def set_status(
         self,
@@ -155,35 +110,102 @@ class RawMemories:
         prompt_version: str = "",
     ) -> None:
         """What became of a raw memory. now: when a model was done with it, epoch ms; None leaves that, and by which."""
-        if now is None:
-            self._connection.execute("UPDATE raw_memories SET status = ? WHERE id = ?", (status, raw_id))
-        else:
-            self._connection.execute(
-                "UPDATE raw_memories SET status = ?, extracted_at = ?, model = ?, prompt_version = ? WHERE id = ?",
-                (status, now, model, prompt_version, raw_id),
-            )
+        self.run("UPDATE raw_memories SET status = ? WHERE id = ?", status, raw_id)
+        if now is not None:
+            self.run(
+                "UPDATE raw_memories SET extracted_at = ?, model = ?, prompt_version = ? WHERE id = ?",
+                now, model, prompt_version, raw_id,
+            )  # fmt: skip
+
+    def skip(self, raw_id: str) -> None:
+        """Lets a raw memory that waits be read by nobody."""
+        self.run("UPDATE raw_memories SET status = 'skipped', extracted_at = NULL WHERE id = ?", raw_id)
 
     def protect(self, raw_id: str) -> None:
         """Marks a raw memory as one that holds a decision."""
-        self._connection.execute("UPDATE raw_memories SET protected = 1 WHERE id = ?", (raw_id,))
+        self.run("UPDATE raw_memories SET protected = 1 WHERE id = ?", raw_id)
+
+    # What a model found there, until it is brought into the graph
+
+    def keep_found(
+        self, raw_id: str, relations: Sequence[ExtractedRelation], *, due: bool, more: bool = False
+    ) -> None:
+        """Keeps the relations of one extraction, instead of those of an earlier one of the same memory.
+
+        due: whether they may be brought into the graph now; false where only a person's word makes them wanted. more:
+        they come from another part of the text, so that earlier ones which still wait stay.
+        """
+        waits = self.count("SELECT knowledge_due FROM raw_memories WHERE id = ?", raw_id)
+        kept = self.found_in(raw_id) if more and (waits or not due) else ()
+        found = [
+            [encodable(part) if isinstance(part, str) else part for part in astuple(one)]
+            for one in (*kept, *relations)
+        ]
+        self.run(
+            "UPDATE raw_memories SET relations = ?, knowledge_due = ? WHERE id = ?",
+            json.dumps(found, ensure_ascii=False), int(due), raw_id,
+        )  # fmt: skip
+
+    def want_knowledge(self, raw_ids: Iterable[str]) -> None:
+        """Lets what was found in raw memories be brought into the graph, since something of it was accepted."""
+        for each in raw_ids:
+            self.run("UPDATE raw_memories SET knowledge_due = 1 WHERE id = ?", each)
+
+    def knowledge_due(self, most: int) -> tuple[str, ...]:
+        """The raw memories whose knowledge waits to be brought in, the oldest first."""
+        rows = self.ask(
+            "SELECT id FROM raw_memories WHERE knowledge_due = 1 ORDER BY created_at, rowid LIMIT ?", most
+        )
+        return tuple(row[0] for row in rows)
+
+    def knowledge_done(self, raw_id: str) -> None:
+        """Marks a raw memory as one of which nothing waits to be brought in."""
+        self.run("UPDATE raw_memories SET knowledge_due = 0 WHERE id = ?", raw_id)
+
+    def found_in(self, raw_id: str) -> tuple[ExtractedRelation, ...]:
+        """What a model found in a raw memory, in the order of its answer."""
+        held = self.text("SELECT relations FROM raw_memories WHERE id = ?", raw_id)
+        return tuple(ExtractedRelation(*one) for one in json.loads(held or "[]"))
+
+    def facts_to_place(self, raw_id: str) -> tuple[WrittenFact, ...]:
+        """The facts of a raw memory that stand and hang on no entity yet."""
+        return self.records(
+            WrittenFact,
+            "SELECT id, content, normalised_content, confidence FROM facts WHERE raw_id = ? AND status = 'active' "
+            "AND NOT EXISTS (SELECT 1 FROM attributes WHERE attributes.fact_id = facts.id AND fact_id <> '') "
+            "ORDER BY rowid",
+            raw_id,
+        )
 
     # Those that were removed
 
-    def tombstone(self, id: str) -> Tombstone | None:
-        """The tombstone of a text or document; None for none."""
-        row = self._connection.execute("SELECT * FROM tombstones WHERE id = ?", (id,)).fetchone()
-        return None if row is None else Tombstone(*row)
-
-    def bury(self, id: str, now: int, by: str) -> None:
+    def bury(self, raw_id: str, now: int, by: str) -> None:
         """Marks a text as removed; nothing where it is that already. now: epoch ms."""
-        self._connection.execute(
-            "INSERT OR IGNORE INTO tombstones (id, removed_at, removed_by) VALUES (?, ?, ?)", (id, now, by)
-        )
+        self.run(
+            "UPDATE raw_memories SET removed_at = ?, removed_by = ? WHERE id = ? AND removed_at IS NULL",
+            now, by, raw_id,
+        )  # fmt: skip
 
-    def unbury(self, id: str) -> bool:
-        """Takes a tombstone back; False where there is none, or what was removed is deleted."""
-        statement = "DELETE FROM tombstones WHERE id = ? AND gone_at IS NULL"
-        return self._connection.execute(statement, (id,)).rowcount == 1
+    def hides(self, raw_id: str, notes: Collection[str]) -> None:
+        """Remembers which notes the removal of a text hides, beside those that one hid which was cut short."""
+        held = dict.fromkeys((*self.hidden_of(raw_id), *notes))
+        self.run("UPDATE raw_memories SET hidden_notes = ? WHERE id = ?", json.dumps(list(held)), raw_id)
+
+    def hidden_of(self, raw_id: str) -> tuple[str, ...]:
+        """The notes that the removal of a text hid."""
+        held = self.text("SELECT hidden_notes FROM raw_memories WHERE id = ?", raw_id)
+        return tuple(map(str, json.loads(held or "[]")))
+
+    def unbury(self, raw_id: str) -> bool:
+        """Takes a removal back; False where there is none, or what was removed is deleted."""
+        return (
+            self.run(
+                "UPDATE raw_memories SET removed_at = NULL, removed_by = '', hidden_notes = '[]'"
+                " WHERE id = ? AND removed_at IS NOT NULL AND gone_at IS NULL",
+                raw_id,
+            )
+            == 1
+        )
 
     def removable(self, before: int, after: str, most: int) -> tuple[RemovedRaw, ...]:
         """Texts that were removed before a moment and that nothing in the database needs, by their ids. after: the last
@@ -195,12 +217,12 @@ class RawMemories:
 
     def removed(self) -> tuple[RemovedRaw, ...]:
         """All texts that were removed and can be brought back, needed or not."""
-        return self._removed("tombstones WHERE gone_at IS NULL AND id IN (SELECT id FROM raw_memories)")
+        return self._removed("raw_memories WHERE removed_at IS NOT NULL AND gone_at IS NULL")
 
     def _removed(self, which: str, *values: object) -> tuple[RemovedRaw, ...]:
-        rows = self._connection.execute(
+        rows = self.ask(
             "SELECT id, (SELECT json_group_array(note_id) FROM facts WHERE raw_id = found.id AND note_id <> '')"
             f" FROM (SELECT id FROM {which}) AS found",
-            values,
+            *values,
         )
         return tuple(RemovedRaw(row[0], tuple(json.loads(row[1]))) for row in rows)

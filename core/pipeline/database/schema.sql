@@ -1,15 +1,19 @@
 -- The pipeline's tables. Times are epoch milliseconds, confidences lie in 0 to 1, JSON columns hold objects.
 -- What was submitted, to the letter. duplicate_of: an earlier raw memory that says the same; it has the job.
+-- relations: what a model found in it, kept in every mode; brought into the graph while knowledge_due is 1. removed_at:
+-- since when a person removed it; hidden_notes: which notes that hid; gone_at: since when it is deleted and can be brought back no more, its content empty.
 CREATE TABLE raw_memories (
-    id TEXT PRIMARY KEY, content TEXT NOT NULL, content_hash TEXT NOT NULL, hash_version INTEGER NOT NULL,
+    id TEXT PRIMARY KEY, content TEXT NOT NULL, content_hash TEXT NOT NULL,
     source_type TEXT NOT NULL, source_id TEXT NOT NULL, project TEXT NOT NULL, nugget TEXT NOT NULL,
     author TEXT NOT NULL,
     status TEXT NOT NULL CHECK (status IN ('queued', 'held', 'extracted', 'skipped', 'duplicate', 'failed')),
     duplicate_of TEXT REFERENCES raw_memories (id) ON DELETE SET NULL, protected INTEGER NOT NULL DEFAULT 0,
     created_at INTEGER NOT NULL, extracted_at INTEGER, model TEXT NOT NULL DEFAULT '',
-    prompt_version TEXT NOT NULL DEFAULT '', knowledge_due INTEGER NOT NULL DEFAULT 0) STRICT;
+    prompt_version TEXT NOT NULL DEFAULT '', relations TEXT NOT NULL DEFAULT '[]', knowledge_due INTEGER NOT NULL DEFAULT 0,
+    removed_at INTEGER, removed_by TEXT NOT NULL DEFAULT '', hidden_notes TEXT NOT NULL DEFAULT '[]', gone_at INTEGER) STRICT;
 CREATE INDEX raw_held ON raw_memories (created_at) WHERE status = 'held';
 CREATE INDEX raw_knowledge_due ON raw_memories (created_at) WHERE knowledge_due = 1;
+CREATE INDEX raw_removed ON raw_memories (id, removed_at) WHERE removed_at IS NOT NULL AND gone_at IS NULL;
 CREATE INDEX raw_hash ON raw_memories (nugget, content_hash);
 CREATE INDEX raw_source ON raw_memories (source_id) WHERE source_id <> '';
 CREATE INDEX raw_created ON raw_memories (created_at);
@@ -19,7 +23,7 @@ CREATE INDEX raw_duplicates ON raw_memories (duplicate_of) WHERE duplicate_of IS
 CREATE TABLE facts (
     id TEXT PRIMARY KEY, raw_id TEXT NOT NULL REFERENCES raw_memories (id), proposal_id TEXT NOT NULL,
     nugget TEXT NOT NULL, content TEXT NOT NULL, normalised_content TEXT NOT NULL, content_hash TEXT NOT NULL,
-    hash_version INTEGER NOT NULL, type TEXT NOT NULL, confidence REAL NOT NULL, note_id TEXT NOT NULL,
+    type TEXT NOT NULL, confidence REAL NOT NULL, note_id TEXT NOT NULL,
     status TEXT NOT NULL CHECK (status IN ('active', 'retracted', 'denied')), model TEXT NOT NULL,
     prompt_version TEXT NOT NULL, created_at INTEGER NOT NULL, words_hash TEXT NOT NULL DEFAULT '') STRICT;
 CREATE INDEX facts_same ON facts (nugget, words_hash) WHERE status = 'active' AND note_id <> '' AND words_hash <> '';
@@ -86,8 +90,8 @@ CREATE TABLE note_edits (
 CREATE INDEX note_edits_open ON note_edits (id) WHERE status = 'pending';
 CREATE UNIQUE INDEX note_edits_once ON note_edits (proposal_id, op);
 CREATE INDEX note_edits_note ON note_edits (note_id);
--- merged_into: the entity that a person made it one with. root: the entity that it is shown as, itself where it was not
--- merged. No row moves, so that a merge is undone by one column; whoever reads asks for all that have one root.
+-- merged_into: the entity that a person made it one with, or gave its name to. root: the entity that it is shown as,
+-- itself where it was not merged. No row moves, so that a merge is undone by one column; whoever reads asks for all that have one root.
 CREATE TABLE entities (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL, canonical_name TEXT NOT NULL UNIQUE, type TEXT NOT NULL,
     pinned INTEGER NOT NULL DEFAULT 0, merged_into INTEGER REFERENCES entities (id), root INTEGER REFERENCES entities (id),
@@ -95,10 +99,6 @@ CREATE TABLE entities (
 CREATE INDEX entities_root ON entities (root);
 CREATE INDEX entities_merged ON entities (merged_into) WHERE merged_into IS NOT NULL;
 CREATE TRIGGER entity_made AFTER INSERT ON entities BEGIN UPDATE entities SET root = id WHERE id = new.id; END;
-CREATE TABLE entity_aliases (
-    canonical_name TEXT PRIMARY KEY, entity_id INTEGER NOT NULL REFERENCES entities (id) ON DELETE CASCADE,
-    name TEXT NOT NULL, created_at INTEGER NOT NULL) WITHOUT ROWID, STRICT;
-CREATE INDEX aliases_entity ON entity_aliases (entity_id);
 CREATE TABLE mentions (
     entity_id INTEGER NOT NULL REFERENCES entities (id) ON DELETE CASCADE,
     raw_id TEXT NOT NULL REFERENCES raw_memories (id) ON DELETE CASCADE,
@@ -164,11 +164,6 @@ CREATE TABLE relation_evidence (
     raw_id TEXT NOT NULL REFERENCES raw_memories (id) ON DELETE CASCADE, confidence REAL NOT NULL,
     created_at INTEGER NOT NULL, PRIMARY KEY (relation_id, raw_id)) WITHOUT ROWID, STRICT;
 CREATE INDEX evidence_raw ON relation_evidence (raw_id);
--- What a model found in a raw memory, kept in every mode; brought into the graph while raw_memories.knowledge_due is 1.
-CREATE TABLE found_relations (
-    raw_id TEXT NOT NULL REFERENCES raw_memories (id) ON DELETE CASCADE, place INTEGER NOT NULL,
-    source TEXT NOT NULL, relationship TEXT NOT NULL, target TEXT NOT NULL, confidence REAL NOT NULL,
-    source_type TEXT NOT NULL, target_type TEXT NOT NULL, PRIMARY KEY (raw_id, place)) WITHOUT ROWID, STRICT;
 CREATE TABLE jobs (
     id INTEGER PRIMARY KEY AUTOINCREMENT, type TEXT NOT NULL, target TEXT NOT NULL,
     status TEXT NOT NULL CHECK (status IN ('held', 'pending', 'leased', 'completed', 'dead')),
@@ -218,7 +213,7 @@ CREATE TABLE documents (
     title TEXT NOT NULL, media_type TEXT NOT NULL, status TEXT NOT NULL CHECK (status IN (
         'queued', 'extracting', 'chunking', 'embedding', 'indexing', 'done', 'failed', 'unchanged')),
     error TEXT NOT NULL DEFAULT '', raw BLOB, source_hash TEXT NOT NULL, content BLOB,
-    length INTEGER NOT NULL DEFAULT 0, content_hash TEXT NOT NULL DEFAULT '', hash_version INTEGER NOT NULL,
+    length INTEGER NOT NULL DEFAULT 0, content_hash TEXT NOT NULL DEFAULT '',
     chunk_size INTEGER NOT NULL DEFAULT 0, chunk_overlap INTEGER NOT NULL DEFAULT 0, chunks INTEGER NOT NULL DEFAULT 0,
     chunks_written INTEGER NOT NULL DEFAULT 0, next_start INTEGER NOT NULL DEFAULT 0, nugget TEXT NOT NULL,
     project TEXT NOT NULL, author TEXT NOT NULL, raw_id TEXT NOT NULL DEFAULT '', replaced_by TEXT NOT NULL DEFAULT '',
@@ -229,7 +224,7 @@ CREATE INDEX documents_removed ON documents (removed_at) WHERE removed_at IS NOT
 CREATE INDEX documents_present ON documents (created_at) WHERE removed_at IS NULL;
 CREATE TABLE chunks (
     id INTEGER PRIMARY KEY, content TEXT NOT NULL, terms TEXT NOT NULL, content_hash TEXT NOT NULL,
-    hash_version INTEGER NOT NULL, created_at INTEGER NOT NULL) STRICT;
+    created_at INTEGER NOT NULL) STRICT;
 CREATE UNIQUE INDEX chunks_hash ON chunks (content_hash);
 CREATE TABLE document_chunks (
     document_id TEXT NOT NULL REFERENCES documents (id) ON DELETE CASCADE, place INTEGER NOT NULL,
@@ -252,8 +247,12 @@ END;
 INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('automerge', 0);
 INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('crisismerge', 64);
 -- What the notes name, by whomever they were written, and which hold a decision. It is made of the notes, and again
--- where it is missing. text_hash: of the note as it was read. notes: how many notes bear a name.
-CREATE TABLE note_links (note_id TEXT PRIMARY KEY, text_hash TEXT NOT NULL, protected INTEGER NOT NULL) WITHOUT ROWID, STRICT;
+-- where it is missing. text_hash: of the note as it was read. hinted: whether a model was asked what it answers. notes:
+-- how many notes bear a name.
+CREATE TABLE note_links (
+    note_id TEXT PRIMARY KEY, text_hash TEXT NOT NULL, protected INTEGER NOT NULL, hinted INTEGER NOT NULL DEFAULT 0
+    ) WITHOUT ROWID, STRICT;
+CREATE INDEX notes_unhinted ON note_links (note_id) WHERE hinted = 0;
 CREATE TABLE names (id INTEGER PRIMARY KEY, canonical_name TEXT NOT NULL UNIQUE, notes INTEGER NOT NULL DEFAULT 0) STRICT;
 CREATE INDEX names_notes ON names (notes);
 CREATE TABLE note_names (
@@ -274,14 +273,13 @@ END;
 CREATE TRIGGER names_deleted AFTER DELETE ON names BEGIN
     INSERT INTO names_fts (names_fts, rowid, canonical_name) VALUES ('delete', old.id, old.canonical_name);
 END;
--- Sessions of agents, and of each what happened since its last checkpoint: as JSON, without credentials.
+-- Sessions of agents. activity: what happened since the last checkpoint, as JSON, without credentials; '' for nothing.
 CREATE TABLE sessions (
     session_key TEXT PRIMARY KEY, project TEXT NOT NULL, author TEXT NOT NULL, started_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL, ended_at INTEGER, prompts INTEGER NOT NULL, marked INTEGER NOT NULL,
-    since INTEGER NOT NULL) STRICT;
+    since INTEGER NOT NULL, activity TEXT NOT NULL DEFAULT '', due_at INTEGER) STRICT;
 CREATE INDEX sessions_updated ON sessions (updated_at);
-CREATE TABLE pending_checkpoints (session_key TEXT PRIMARY KEY, activity TEXT NOT NULL, due_at INTEGER) STRICT;
-CREATE INDEX pending_checkpoints_due ON pending_checkpoints (due_at);
+CREATE INDEX sessions_due ON sessions (due_at) WHERE due_at IS NOT NULL;
 -- Which notes were recalled in which session, and whether they helped. ahead: how often a note was given before anybody
 -- asked; baseline: where it would have stood without a predictor, from 1; lexical: the share of its words that the
 -- conversation holds; relevance: what a model said; confirmed: whether its aspects have gained by it.
@@ -289,26 +287,18 @@ CREATE TABLE session_memories (
     session_key TEXT NOT NULL, note_id TEXT NOT NULL, times INTEGER NOT NULL, recalled_at INTEGER NOT NULL,
     relevance REAL, ahead INTEGER NOT NULL DEFAULT 0, baseline INTEGER NOT NULL DEFAULT 0, lexical REAL,
     confirmed INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (session_key, note_id)) STRICT;
--- rounds: how often the session was scored to the end; characters: of the conversation then.
+-- rounds: how often the session was scored to the end; characters: of the conversation then. predictor and what follows:
+-- how the order of what was given ahead did, NULL where that was not to be told.
 CREATE TABLE session_scores (
     session_key TEXT PRIMARY KEY, scored_at INTEGER NOT NULL, lexical REAL, recalled INTEGER NOT NULL,
     used INTEGER NOT NULL, status TEXT NOT NULL, score REAL, confidence REAL, said_used INTEGER NOT NULL,
     novel INTEGER NOT NULL, reasoning TEXT NOT NULL, model TEXT NOT NULL, characters INTEGER NOT NULL,
-    rounds INTEGER NOT NULL) STRICT;
--- How the order of what was given ahead did.
-CREATE TABLE predictor_comparisons (
-    session_key TEXT PRIMARY KEY, compared_at INTEGER NOT NULL, predictor TEXT NOT NULL, ndcg REAL NOT NULL,
-    baseline_ndcg REAL NOT NULL, average REAL NOT NULL, long_average REAL NOT NULL, drifts INTEGER NOT NULL,
-    notes TEXT NOT NULL) STRICT;
-CREATE INDEX predictor_comparisons_at ON predictor_comparisons (compared_at);
-CREATE TRIGGER comparison_goes AFTER DELETE ON session_scores BEGIN
-    DELETE FROM predictor_comparisons WHERE session_key = old.session_key;
-END;
--- Questions that a note answers, as a model made them of what it says; they go when it is read anew. hinted: which notes
--- have been asked about, also where nothing came of it.
+    rounds INTEGER NOT NULL, predictor TEXT NOT NULL DEFAULT '', ndcg REAL, baseline_ndcg REAL, average REAL,
+    long_average REAL, drifts INTEGER, notes TEXT NOT NULL DEFAULT '[]') STRICT;
+CREATE INDEX session_scores_compared ON session_scores (scored_at) WHERE ndcg IS NOT NULL;
+-- Questions that a note answers, as a model made them of what it says; they go when it is read anew.
 CREATE TABLE hints (
     id INTEGER PRIMARY KEY, note_id TEXT NOT NULL, hint TEXT NOT NULL, folded TEXT NOT NULL, UNIQUE (note_id, folded)) STRICT;
-CREATE TABLE hinted (note_id TEXT PRIMARY KEY) WITHOUT ROWID, STRICT;
 CREATE VIRTUAL TABLE hints_fts USING fts5 (hint, content='hints', content_rowid='id');
 CREATE TRIGGER hints_inserted AFTER INSERT ON hints BEGIN
     INSERT INTO hints_fts (rowid, hint) VALUES (new.id, new.hint);
@@ -318,26 +308,15 @@ CREATE TRIGGER hints_deleted AFTER DELETE ON hints BEGIN
 END;
 CREATE TRIGGER hints_go AFTER DELETE ON note_links BEGIN
     DELETE FROM hints WHERE note_id = old.note_id;
-    DELETE FROM hinted WHERE note_id = old.note_id;
 END;
 -- Decisions of people that touch no note, under the entry of the log by which they are undone. noted: whether the log
--- has it. undone: whether it is undone at present. Hints go when their note changes; removed ones stay so.
+-- has it. undone: whether it is undone at present. items: JSON, of refused proposals with how each stood before, or where
+-- a note is named, of its hints that were removed: these stay so when hints are made again.
 CREATE TABLE decisions (
     entry_id TEXT PRIMARY KEY, reason TEXT NOT NULL, author TEXT NOT NULL, at INTEGER NOT NULL,
-    noted INTEGER NOT NULL DEFAULT 0, undone INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID, STRICT;
-CREATE TABLE refused_proposals (
-    entry_id TEXT NOT NULL, proposal_id TEXT NOT NULL, status TEXT NOT NULL, reason TEXT NOT NULL,
-    PRIMARY KEY (entry_id, proposal_id)) WITHOUT ROWID, STRICT;
-CREATE TABLE removed_hints (
-    note_id TEXT NOT NULL, folded TEXT NOT NULL, hint TEXT NOT NULL, entry_id TEXT NOT NULL,
-    PRIMARY KEY (note_id, folded)) WITHOUT ROWID, STRICT;
-CREATE INDEX removed_hints_entry ON removed_hints (entry_id);
--- What was removed, and is deleted once its time is over. id: of a text or document. gone_at: since when it is deleted
--- and can be brought back no more. A row of a text that was brought back is taken out.
-CREATE TABLE tombstones (
-    id TEXT PRIMARY KEY, removed_at INTEGER NOT NULL, removed_by TEXT NOT NULL, gone_at INTEGER
+    noted INTEGER NOT NULL DEFAULT 0, undone INTEGER NOT NULL DEFAULT 0, note_id TEXT NOT NULL, items TEXT NOT NULL
     ) WITHOUT ROWID, STRICT;
-CREATE INDEX tombstones_waiting ON tombstones (id, removed_at) WHERE gone_at IS NULL;
+CREATE INDEX decisions_note ON decisions (note_id) WHERE note_id <> '';
 -- The runs of repairs, which all processes share: by them cooldowns and hourly budgets go. left: how many things there
 -- were to put right. improved: 0 for one that did not help and is not tried again for a day.
 CREATE TABLE maintenance_runs (
@@ -346,23 +325,17 @@ CREATE TABLE maintenance_runs (
     did INTEGER NOT NULL DEFAULT 0, left INTEGER NOT NULL DEFAULT 0, improved INTEGER,
     error TEXT NOT NULL DEFAULT '', finished_at INTEGER) STRICT;
 CREATE INDEX maintenance_runs_action ON maintenance_runs (action, id);
--- Vectors of what notes and chunks of documents say, each made once for each model and text. A row of `embeddings` is
--- one note or chunk for one model: which text was embedded, "" for none yet, how often that failed, and until when it
--- is left alone. kind, target: a note and its id, or a chunk and its number. vector: float32 in the machine's byte
--- order. It goes with what it was made of.
-CREATE TABLE vectors (
-    id INTEGER PRIMARY KEY, text_hash TEXT NOT NULL, model TEXT NOT NULL, dimensions INTEGER NOT NULL,
-    vector BLOB NOT NULL, created_at INTEGER NOT NULL, UNIQUE (text_hash, model)) STRICT;
+-- Vectors of what notes and chunks of documents say. A row is one note or chunk for one model: which text was embedded,
+-- "" for none yet, how often that failed, and until when it is left alone. kind, target: a note and its id, or a chunk
+-- and its number. vector: float32 in the machine's byte order. It goes with what it was made of.
 CREATE TABLE embeddings (
     id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL CHECK (kind IN ('note', 'chunk')), target TEXT NOT NULL,
-    model TEXT NOT NULL, text_hash TEXT NOT NULL DEFAULT '', failures INTEGER NOT NULL DEFAULT 0,
-    run_after INTEGER NOT NULL DEFAULT 0, error TEXT NOT NULL DEFAULT '', updated_at INTEGER NOT NULL,
-    UNIQUE (model, kind, target)) STRICT;
+    model TEXT NOT NULL, text_hash TEXT NOT NULL DEFAULT '', dimensions INTEGER NOT NULL DEFAULT 0,
+    failures INTEGER NOT NULL DEFAULT 0, run_after INTEGER NOT NULL DEFAULT 0, error TEXT NOT NULL DEFAULT '',
+    updated_at INTEGER NOT NULL, vector BLOB, UNIQUE (model, kind, target)) STRICT;
 CREATE INDEX embeddings_target ON embeddings (kind, target);
-CREATE INDEX embeddings_text ON embeddings (text_hash, model);
 CREATE INDEX embeddings_standing ON embeddings (model, kind) WHERE text_hash <> '';
 CREATE INDEX embeddings_failed ON embeddings (model, run_after) WHERE failures > 0;
-CREATE INDEX vectors_dimensions ON vectors (model, dimensions);
 CREATE TRIGGER embedding_of_note_goes AFTER DELETE ON note_links BEGIN
     DELETE FROM embeddings WHERE kind = 'note' AND target = old.note_id;
 END;
@@ -370,33 +343,21 @@ CREATE TRIGGER embedding_of_chunk_goes AFTER DELETE ON chunks BEGIN
     DELETE FROM embeddings WHERE kind = 'chunk' AND target = CAST(old.id AS TEXT);
 END;
 -- What retention goes by.
-CREATE TRIGGER session_goes AFTER DELETE ON sessions BEGIN
-    DELETE FROM pending_checkpoints WHERE session_key = old.session_key AND due_at IS NULL;
-END;
-CREATE TRIGGER score_goes AFTER DELETE ON session_scores WHEN old.rounds > 0 BEGIN
-    INSERT INTO meta (name, value) VALUES ('session_scores_gone', 1) ON CONFLICT (name) DO UPDATE SET value = value + 1;
-END;
 CREATE VIEW open_proposals AS SELECT * FROM proposals WHERE status IN ('proposed', 'review', 'blocked');
-CREATE VIEW undelivered AS SELECT * FROM note_edits WHERE status IN ('pending', 'failed');
--- Removed texts but those that wait to be read or hold a decision, that an open proposal or an undelivered note needs,
--- that a present text repeats or whose facts still stand.
+-- Removed texts but those that wait to be read or hold a decision, that an open proposal needs, that a present text
+-- repeats or whose facts still stand.
 CREATE VIEW removable_texts AS
-SELECT raw.id, its.removed_at FROM tombstones AS its CROSS JOIN raw_memories AS raw ON raw.id = its.id
-WHERE its.gone_at IS NULL AND raw.protected = 0 AND raw.knowledge_due = 0 AND raw.status NOT IN ('queued', 'held')
+SELECT raw.id, raw.removed_at FROM raw_memories AS raw
+WHERE raw.removed_at IS NOT NULL AND raw.gone_at IS NULL AND raw.protected = 0
+AND raw.knowledge_due = 0 AND raw.status NOT IN ('queued', 'held')
 AND NOT EXISTS (SELECT 1 FROM facts WHERE raw_id = raw.id AND status = 'active')
 AND NOT EXISTS (SELECT 1 FROM open_proposals WHERE raw_id = raw.id)
-AND NOT EXISTS (SELECT 1 FROM proposals JOIN refused_proposals ON refused_proposals.proposal_id = proposals.id
-    JOIN decisions USING (entry_id) WHERE proposals.raw_id = raw.id AND decisions.noted = 0)
-AND NOT EXISTS (SELECT 1 FROM proposals JOIN undelivered ON undelivered.proposal_id = proposals.id
-    WHERE proposals.raw_id = raw.id)
-AND NOT EXISTS (SELECT 1 FROM facts JOIN undelivered ON undelivered.note_id = facts.note_id WHERE facts.raw_id = raw.id)
 AND NOT EXISTS (SELECT 1 FROM proposals AS mine JOIN open_proposals AS other ON other.target_note = mine.id
     AND other.target_note <> '' WHERE mine.raw_id = raw.id)
 AND NOT EXISTS (SELECT 1 FROM facts JOIN open_proposals AS other ON other.target_note = facts.note_id
     AND other.target_note <> '' WHERE facts.raw_id = raw.id)
 AND NOT EXISTS (SELECT 1 FROM jobs WHERE target = raw.id AND status IN ('held', 'pending', 'leased'))
-AND NOT EXISTS (SELECT 1 FROM raw_memories AS again LEFT JOIN tombstones AS other ON other.id = again.id
-    WHERE again.duplicate_of = raw.id AND other.gone_at IS NULL);
+AND NOT EXISTS (SELECT 1 FROM raw_memories AS again WHERE again.duplicate_of = raw.id AND again.gone_at IS NULL);
 -- The audit but that of what stands or waits, and what a merge of entities is undone by.
 CREATE VIEW removable_history AS SELECT id FROM history
 WHERE event NOT IN ('entities_merged', 'alias_added', 'entity_change_undone', 'text_purged', 'document_purged')
@@ -405,10 +366,8 @@ AND NOT EXISTS (SELECT 1 FROM facts WHERE facts.note_id = history.note_id AND hi
     AND facts.status = 'active')
 AND NOT EXISTS (SELECT 1 FROM facts WHERE facts.id = history.fact_id AND facts.status = 'active')
 AND NOT EXISTS (SELECT 1 FROM facts WHERE facts.raw_id = history.raw_id AND facts.status = 'active')
-AND NOT EXISTS (SELECT 1 FROM undelivered WHERE undelivered.note_id = history.note_id AND history.note_id <> '')
-AND NOT EXISTS (SELECT 1 FROM tombstones WHERE tombstones.id = history.raw_id AND gone_at IS NULL)
-AND NOT EXISTS (SELECT 1 FROM raw_memories AS raw WHERE raw.id = history.raw_id
-    AND (raw.protected = 1 OR raw.status IN ('queued', 'held')));
+AND NOT EXISTS (SELECT 1 FROM raw_memories AS raw WHERE raw.id = history.raw_id AND raw.gone_at IS NULL
+    AND (raw.removed_at IS NOT NULL OR raw.protected = 1 OR raw.status IN ('queued', 'held')));
 -- Facts that say in the same words what an earlier fact of the nugget says. asked: what became of the proposal to hide
 -- the later one, NULL where nobody was asked.
 CREATE VIEW same_facts AS

@@ -1,13 +1,16 @@
-"""Rows of sessions: that each was there, what happened in it since its last checkpoint, and the checkpoints."""
+"""Rows of sessions: what happened in each since its last checkpoint, the checkpoints, what each was given, and how much
+of that helped.
+"""
 
 from __future__ import annotations
 
 import json
-import sqlite3
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, Literal, NamedTuple
 
-from core.pipeline.database.session_memories import SCORE, SessionScore
+from core.pipeline.database.tables import Rows
 from core.pipeline.records import SessionOverview
+from core.settings.pipeline_sections import FeedbackPart
 
 MOST_QUERIES: Final = 20
 MOST_REMEMBERS: Final = 10
@@ -16,6 +19,10 @@ MOST_FILES: Final = 20
 LONGEST_SNIPPET: Final = 200
 LONGEST_STORED: Final = 120
 _LONGEST_CONTEXT: Final = 2_000
+_DAY_MS: Final = 86_400_000
+ScoreStatus = Literal[
+    "waiting", "scored", "by_words", "unparseable", "failed", "nothing_recalled", "no_conversation"
+]
 
 
 class Activity(NamedTuple):
@@ -46,19 +53,13 @@ class Activity(NamedTuple):
             (later.context.strip() or self.context)[:_LONGEST_CONTEXT],
         )
 
-    def as_json(self) -> str:
-        """As the database holds it."""
-        return json.dumps(self._asdict(), ensure_ascii=False)
-
 
 def activity_of(text: str) -> Activity:
-    """What `as_json` said; nothing for a text that it never said."""
+    """What a row says of it; nothing for a text that was never written there."""
     try:
         held = json.loads(text)
-        queries, remembers, snippets, files = (
-            tuple(map(str, held[name])) for name in ("queries", "remembers", "snippets", "files")
-        )
-        return Activity(int(held["prompts"]), queries, remembers, snippets, files, str(held["context"]))
+        lists = {name: tuple(map(str, held[name])) for name in ("queries", "remembers", "snippets", "files")}
+        return Activity(int(held["prompts"]), **lists, context=str(held["context"]))
     except (ValueError, KeyError, TypeError):
         return Activity()
 
@@ -111,133 +112,333 @@ class Checkpoint(NamedTuple):
     created_at: int
 
 
-_COLUMNS = "id, session_key, project, author, cause, digest, redactions, created_at"
+class SessionMemory(NamedTuple):
+    """A memory that a session was given. times: it answered a recall; ahead: it was given before anybody asked;
+    baseline: its place then without a predictor, counted from 1, 0 for none. lexical, relevance: how much it helped, 0
+    to 1, by words and as a model says; None while nobody knows.
+    """
 
-_SELECT = (
+    note_id: str
+    times: int
+    at: int
+    relevance: float | None = None
+    ahead: int = 0
+    baseline: int = 0
+    lexical: float | None = None
+    confirmed: bool = False
+
+    @property
+    def helped(self) -> float | None:
+        """How much it helped: as a model says, else by words."""
+        return self.lexical if self.relevance is None else self.relevance
+
+
+class SessionScore(NamedTuple):
+    """How much of what a session was given helped. status: how that was told: "scored" by a model, "by_words" without
+    one, "unparseable" where its answer said no score, "failed" where it gave none, "waiting" until the job is done.
+
+    score, confidence: of the model, 0 to 1; None where it said none. lexical: the mean share, 0 to 1, of the memories'
+    words that the conversation holds; None where there were none or no conversation. recalled: memories; used: those
+    that helped; said_used: as the model says; novel: what had to be found out anew. characters: of the conversation.
+    rounds: how often it was scored to the end. Times are in epoch milliseconds.
+    """
+
+    session: str
+    scored: int
+    lexical: float | None
+    recalled: int
+    used: int
+    status: ScoreStatus = "waiting"
+    score: float | None = None
+    confidence: float | None = None
+    said_used: int = 0
+    novel: int = 0
+    reasoning: str = ""
+    model: str = ""
+    characters: int = 0
+    rounds: int = 0
+
+
+class Averages(NamedTuple):
+    """The exponential moving averages of a measure, the long one over about fifty sessions. drifts: whether the order
+    got worse than it used to be. sessions: how many so far.
+    """
+
+    average: float
+    long_average: float
+    drifts: bool
+    sessions: int
+
+
+class ComparedNote(NamedTuple):
+    """A memory that was given ahead. place, baseline: where it stood, and where without a predictor, counted from 1.
+    relevance: how much it helped, 0 to 1.
+    """
+
+    note_id: str
+    place: int
+    baseline: int
+    relevance: float
+
+
+class Comparison(NamedTuple):
+    """How good the order was, 0 to 1, and that without a predictor, as NDCG@10. Times are in epoch milliseconds."""
+
+    session: str
+    at: int
+    predictor: str
+    ndcg: float
+    baseline: float
+    averages: Averages
+    notes: tuple[ComparedNote, ...]
+
+
+_SESSION: Final = (
     "SELECT session_key, project, author, started_at, updated_at, ended_at, prompts, marked, since, activity, due_at "
-    "FROM sessions LEFT JOIN pending_checkpoints USING (session_key)"
+    "FROM sessions"
 )
-
-
-_SCORE = ", ".join(f"score.{name.strip()}" for name in SCORE.split(","))
+_CHECKPOINT: Final = "id, session_key, project, author, cause, digest, redactions, created_at"
+_MEMORY: Final = "note_id, times, recalled_at, relevance, ahead, baseline, lexical, confirmed"
+_SCORE: Final = (
+    "session_key, scored_at, lexical, recalled, used, status, score, confidence, said_used, novel, reasoning, model, "
+    "characters, rounds"
+)
+_COMPARISON: Final = (
+    "SELECT session_key, scored_at, predictor, ndcg, baseline_ndcg, average, long_average, drifts, notes "
+    "FROM session_scores WHERE ndcg IS NOT NULL"
+)
 # Each session that happened or has checkpoints: what is told of it, and its score.
-_OVERVIEWS = f"""
+_OVERVIEWS: Final = f"""
 WITH kept AS (SELECT session_key, max(id) AS newest, count(*) AS number, min(created_at) AS first,
     max(created_at) AS last FROM checkpoints GROUP BY session_key)
 SELECT names.session_key, coalesce(nullif(one.project, ''), newest.project, '') AS project,
     coalesce(one.author, newest.author, '') AS author, coalesce(one.started_at, kept.first, 0) AS started,
     max(coalesce(one.updated_at, 0), coalesce(kept.last, 0)) AS updated, one.ended_at, coalesce(one.prompts, 0),
-    coalesce(kept.number, 0), due.activity IS NOT NULL,
+    coalesce(kept.number, 0), coalesce(one.activity, '') <> '',
     (SELECT count(*) FROM session_memories AS given WHERE given.session_key = names.session_key),
-    {_SCORE}
+    {", ".join(f"score.{name}" for name in _SCORE.split(", "))}
 FROM (SELECT session_key FROM sessions UNION SELECT session_key FROM checkpoints) AS names
 LEFT JOIN sessions AS one USING (session_key) LEFT JOIN kept USING (session_key)
-LEFT JOIN checkpoints AS newest ON newest.id = kept.newest
-LEFT JOIN pending_checkpoints AS due USING (session_key) LEFT JOIN session_scores AS score USING (session_key)
+LEFT JOIN checkpoints AS newest ON newest.id = kept.newest LEFT JOIN session_scores AS score USING (session_key)
 """
 
 
-class Sessions:
+class Sessions(Rows):
     """Sessions of agents."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
 
     def session(self, key: str) -> Session | None:
         """A session; None for one that is not known."""
-        row = self._connection.execute(f"{_SELECT} WHERE session_key = ?", (key,)).fetchone()
-        return None if row is None else _session(row)
-
-    def overviews(self, most: int, key: str = "") -> tuple[SessionOverview, ...]:
-        """The sessions in short, those that something happened in last first, those that only have checkpoints among
-        them. key: of one session alone.
-        """
-        which = "WHERE names.session_key = ?" if key else ""
-        rows = self._connection.execute(
-            f"{_OVERVIEWS} {which} ORDER BY updated DESC, names.session_key LIMIT ?",
-            (key, most) if key else (most,),
-        ).fetchall()
-        scores = [SessionScore(*row[10:]) if row["scored_at"] is not None else None for row in rows]
-        return tuple(
-            SessionOverview(*(*row[:8], bool(row[8]), row[9], score))
-            for row, score in zip(rows, scores, strict=True)
-        )
+        return next(iter(self._sessions("WHERE session_key = ?", key)), None)
 
     def newest_pending(self, project: str, but: str = "") -> Session | None:
         """The session in which something happened last that no checkpoint tells of, of a project or ("") of all. but:
         another one than this.
         """
-        where, values = ("AND project = ?", (but, project)) if project else ("", (but,))
-        row = self._connection.execute(
-            f"{_SELECT} WHERE activity IS NOT NULL AND session_key <> ? {where} "
-            "ORDER BY updated_at DESC, session_key LIMIT 1",
-            values,
-        ).fetchone()
-        return None if row is None else _session(row)
+        found = self._sessions(
+            "WHERE activity <> '' AND session_key <> ?1 AND (?2 = '' OR project = ?2)"
+            " ORDER BY updated_at DESC, session_key LIMIT 1",
+            but, project,
+        )  # fmt: skip
+        return next(iter(found), None)
 
     def due(self, now: int) -> tuple[Session, ...]:
         """Sessions of which a checkpoint is to be kept by now."""
-        rows = self._connection.execute(f"{_SELECT} WHERE due_at <= ? ORDER BY due_at, session_key", (now,))
-        return tuple(map(_session, rows))
+        return self._sessions("WHERE due_at <= ? ORDER BY due_at, session_key", now)
+
+    def _sessions(self, which: str, *values: object) -> tuple[Session, ...]:
+        rows = self.ask(f"{_SESSION} {which}", *values)
+        return tuple(Session._make((*row[:9], activity_of(row[9]), row[10])) for row in rows)
 
     def put(self, session: Session) -> None:
         """Stores a session, with what happened since its last checkpoint, in the place of what was known of it."""
-        self._connection.execute(
-            "INSERT OR REPLACE INTO sessions (session_key, project, author, started_at, updated_at, ended_at, prompts, "
-            "marked, since) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            session[:9],
-        )
-        if session.pending.empty:
-            self._connection.execute("DELETE FROM pending_checkpoints WHERE session_key = ?", (session.key,))
-            return
-        self._connection.execute(
-            "INSERT OR REPLACE INTO pending_checkpoints (session_key, activity, due_at) VALUES (?, ?, ?)",
-            (session.key, session.pending.as_json(), session.due),
-        )
+        *known, pending, due = session
+        activity = "" if pending.empty else json.dumps(pending._asdict(), ensure_ascii=False)
+        self.run(
+            "INSERT OR REPLACE INTO sessions (session_key, project, author, started_at, updated_at, ended_at, prompts,"
+            " marked, since, activity, due_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            *known, activity, due if activity else None,
+        )  # fmt: skip
+
+    def overviews(self, most: int, key: str = "") -> tuple[SessionOverview, ...]:
+        """The sessions in short, those that something happened in last first, those that only have checkpoints among
+        them. key: of one session alone.
+        """
+        found = []
+        for row in self.ask(
+            f"{_OVERVIEWS} WHERE ?1 = '' OR names.session_key = ?1 ORDER BY updated DESC, names.session_key LIMIT ?2",
+            key, most,
+        ):  # fmt: skip
+            score = None if row["scored_at"] is None else SessionScore(*row[10:])
+            found.append(SessionOverview(*(*row[:8], bool(row[8]), row[9], score)))
+        return tuple(found)
 
     # Checkpoints
 
     def insert_checkpoint(self, checkpoint: Checkpoint) -> int:
         """Adds a checkpoint, whose own id counts for nothing; the id that it gets."""
-        row = self._connection.execute(
-            f"INSERT INTO checkpoints ({_COLUMNS.removeprefix('id, ')}) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            checkpoint[1:],
+        return self.count(
+            f"INSERT INTO checkpoints ({_CHECKPOINT}) VALUES (NULL, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
+            *checkpoint[1:],
         )
-        assert row.lastrowid is not None
-        return row.lastrowid
 
     def count_of(self, session: str) -> int:
         """How many checkpoints a session has."""
-        found = self._connection.execute(
-            "SELECT count(*) FROM checkpoints WHERE session_key = ?", (session,)
-        ).fetchone()
-        return int(found[0])
+        return self.count("SELECT count(*) FROM checkpoints WHERE session_key = ?", session)
 
     def drop_oldest(self, session: str, most: int) -> int:
         """Deletes the oldest checkpoints of a session beyond so many; how many."""
-        return self._connection.execute(
-            "DELETE FROM checkpoints WHERE session_key = ? AND id NOT IN "
-            "(SELECT id FROM checkpoints WHERE session_key = ? ORDER BY id DESC LIMIT ?)",
-            (session, session, most),
-        ).rowcount
+        return self.run(
+            "DELETE FROM checkpoints WHERE session_key = ?1 AND id NOT IN "
+            "(SELECT id FROM checkpoints WHERE session_key = ?1 ORDER BY id DESC LIMIT ?2)",
+            session, most,
+        )  # fmt: skip
 
-    def newest_session(self, project: str) -> str | None:
-        """The session with the newest checkpoint, of a project or ("") of all; None for none."""
-        where, values = ("WHERE project = ?", (project,)) if project else ("", ())
-        row = self._connection.execute(
-            f"SELECT session_key FROM checkpoints {where} ORDER BY id DESC LIMIT 1", values
-        ).fetchone()
-        return None if row is None else str(row[0])
+    def newest_session(self, project: str) -> str:
+        """The session with the newest checkpoint, of a project or ("") of all; "" for none."""
+        which = "WHERE ?1 = '' OR project = ?1 ORDER BY id DESC LIMIT 1"
+        return self.text(f"SELECT session_key FROM checkpoints {which}", project)
 
     def newest(self, session: str, most: int) -> tuple[Checkpoint, ...]:
         """The newest checkpoints of a session, at most so many, the newest first."""
-        rows = self._connection.execute(
-            f"SELECT {_COLUMNS} FROM checkpoints WHERE session_key = ? ORDER BY id DESC LIMIT ?",
-            (session, most),
-        )
+        which = "WHERE session_key = ? ORDER BY id DESC LIMIT ?"
+        rows = self.ask(f"SELECT {_CHECKPOINT} FROM checkpoints {which}", session, most)
         return tuple(Checkpoint(*row) for row in rows)
 
+    # What each was given
 
-def _session(row: sqlite3.Row) -> Session:
-    *values, activity, due = row
-    return Session._make((*values, activity_of(activity or ""), due))
+    def add_recall(self, session: str, note_id: str, now: int) -> None:
+        """Counts that a note answered a recall in a session."""
+        self.run(
+            "INSERT INTO session_memories (session_key, note_id, times, recalled_at) VALUES (?, ?, 1, ?) "
+            "ON CONFLICT (session_key, note_id) DO UPDATE SET times = times + 1, recalled_at = excluded.recalled_at",
+            session, note_id, now,
+        )  # fmt: skip
+
+    def add_counted(self, session: str, recalls: Iterable[tuple[str, int]]) -> None:
+        """Adds notes whose recalls the memory counted for a session, each with when, epoch ms; known ones stay as they
+        are, but for those that were only given ahead.
+        """
+        for note_id, at in recalls:
+            self.run(
+                "INSERT INTO session_memories (session_key, note_id, times, recalled_at) VALUES (?, ?, 1, ?) "
+                "ON CONFLICT (session_key, note_id) DO UPDATE SET times = max(times, 1)",
+                session, note_id, at,
+            )  # fmt: skip
+
+    def add_ahead(self, session: str, given: Iterable[tuple[str, int]], now: int) -> None:
+        """Adds notes that a session was given before anybody asked, in their order, each with its place without a
+        predictor.
+        """
+        for note_id, place in given:
+            self.run(
+                "INSERT INTO session_memories (session_key, note_id, times, recalled_at, ahead, baseline) "
+                "VALUES (?, ?, 0, ?, 1, ?) ON CONFLICT (session_key, note_id) DO UPDATE SET ahead = ahead + 1, "
+                "baseline = CASE baseline WHEN 0 THEN excluded.baseline ELSE baseline END",
+                session, note_id, now, place,
+            )  # fmt: skip
+
+    def memories_of(self, session: str) -> tuple[SessionMemory, ...]:
+        """What a session was given, the first first."""
+        rows = self.ask(
+            f"SELECT {_MEMORY} FROM session_memories WHERE session_key = ? ORDER BY rowid", session
+        )
+        return tuple(SessionMemory._make((*row[:7], bool(row[7]))) for row in rows)
+
+    def rate(self, session: str, lexical: Mapping[str, float], relevance: Mapping[str, float]) -> None:
+        """Stores how much each memory helped, 0 to 1: by words, and as a model says; None where it says nothing."""
+        for note_id, value in lexical.items():
+            self.run(
+                "UPDATE session_memories SET lexical = ?, relevance = ? WHERE session_key = ? AND note_id = ?",
+                value, relevance.get(note_id), session, note_id,
+            )  # fmt: skip
+
+    def helped_before(self, note_ids: Iterable[str]) -> dict[str, tuple[int, float]]:
+        """In how many sessions notes were given and rated, and how much they helped there on average."""
+        rows = self.ask(
+            "SELECT note_id, count(*), avg(coalesce(relevance, lexical)) FROM session_memories "
+            "WHERE note_id IN (SELECT value FROM json_each(?)) AND coalesce(relevance, lexical) IS NOT NULL "
+            "GROUP BY note_id",
+            json.dumps(list(note_ids)),
+        )
+        return {row[0]: (row[1], row[2]) for row in rows}
+
+    def confirm(self, session: str, note_ids: Iterable[str], settings: FeedbackPart, now: int) -> None:
+        """Lets the aspects weigh more that facts of these notes belong to, for each of the notes that confirms one and
+        was not confirmed by this session yet; unchanged by none but for the bounds, of which the greater one holds.
+        now: epoch ms.
+        """
+        rows = self.ask(
+            "UPDATE session_memories SET confirmed = 1 WHERE session_key = ? AND confirmed = 0 "
+            "AND note_id IN (SELECT value FROM json_each(?)) RETURNING note_id",
+            session, json.dumps(list(note_ids)),
+        ).fetchall()  # fmt: skip
+        most = settings.max_aspect_weight
+        self.run(
+            "UPDATE aspects SET last_confirmed_at = :now, "
+            "weight = max(:least, min(:most, weight + :delta * found.notes)) "
+            "FROM (SELECT aspect_id, count(DISTINCT facts.note_id) AS notes FROM attributes "
+            "JOIN facts ON facts.id = fact_id WHERE facts.note_id IN (SELECT value FROM json_each(:ids)) "
+            "AND aspect_id IS NOT NULL AND attributes.status = 'active' GROUP BY aspect_id) AS found "
+            "WHERE aspects.id = found.aspect_id",
+            ids=json.dumps([row[0] for row in rows]), least=min(settings.min_aspect_weight, most), most=most,
+            delta=settings.fts_weight_delta, now=now,
+        )  # fmt: skip
+
+    def fade_aspects(self, settings: FeedbackPart, now: int) -> None:
+        """Lets the aspects weigh less that nothing confirmed for long, down to a bound. now: epoch ms."""
+        self.run(
+            "UPDATE aspects SET weight = max(:least, weight - :rate), last_decayed_at = :now "
+            "WHERE :now - max(created_at, coalesce(last_confirmed_at, 0), coalesce(last_decayed_at, 0)) > :stale "
+            "AND max(:least, weight - :rate) < weight",
+            least=min(settings.min_aspect_weight, settings.max_aspect_weight), rate=settings.decay_rate,
+            stale=settings.stale_days * _DAY_MS, now=now,
+        )  # fmt: skip
+
+    # How much of it helped, and how good its order was
+
+    def store_score(self, score: SessionScore) -> None:
+        """Stores the score of a session in the place of a former one."""
+        marks = ", ".join("?" for _ in score)
+        self.run(f"INSERT OR REPLACE INTO session_scores ({_SCORE}) VALUES ({marks})", *score)
+
+    def score_of(self, session: str) -> SessionScore | None:
+        """The score of a session; None for one that did not end."""
+        row = self.row(f"SELECT {_SCORE} FROM session_scores WHERE session_key = ?", session)
+        return None if row is None else SessionScore(*row)
+
+    def averages(self, predictor: str, but: str = "") -> Averages | None:
+        """The averages of a predictor after its last session; None for none. but: another session than this."""
+        row = self.row(
+            "SELECT average, long_average, drifts, count(*) OVER () FROM session_scores"
+            " WHERE predictor = ? AND session_key <> ? AND ndcg IS NOT NULL"
+            " ORDER BY scored_at DESC, rowid DESC LIMIT 1",
+            predictor, but,
+        )  # fmt: skip
+        return None if row is None else Averages(row[0], row[1], bool(row[2]), row[3])
+
+    def put_comparison(self, made: Comparison) -> None:
+        """Stores the comparison of a session with its score."""
+        average, long_average, drifts, _ = made.averages
+        self.run(
+            "UPDATE session_scores SET predictor = ?, ndcg = ?, baseline_ndcg = ?, average = ?, long_average = ?,"
+            " drifts = ?, notes = ? WHERE session_key = ?",
+            made.predictor, made.ndcg, made.baseline, average, long_average, drifts,
+            json.dumps(made.notes, ensure_ascii=False), made.session,
+        )  # fmt: skip
+
+    def comparison_of(self, session: str) -> Comparison | None:
+        """The comparison of a session; None for one without."""
+        row = self.row(f"{_COMPARISON} AND session_key = ?", session)
+        return None if row is None else _comparison(row)
+
+    def newest_comparisons(self, most: int) -> tuple[Comparison, ...]:
+        """The comparisons made last, the newest first."""
+        return tuple(
+            map(_comparison, self.ask(f"{_COMPARISON} ORDER BY scored_at DESC, rowid DESC LIMIT ?", most))
+        )
+
+
+def _comparison(row: Any) -> Comparison:
+    *known, average, long_average, drifts, text = row
+    notes = tuple(ComparedNote(*one) for one in json.loads(text))
+    return Comparison._make((*known, Averages(average, long_average, bool(drifts), 0), notes))

@@ -14,6 +14,7 @@ from typing import Final, Literal
 
 from core.errors import BrokenFileError
 from core.folder import DATABASE_FILE
+from core.pipeline.database.tables import Rows
 from core.pipeline.intake.chunks import excerpt
 from core.pipeline.intake.redaction import Redacted
 from core.pipeline.records import Conversation
@@ -46,139 +47,74 @@ class Transcript:
     updated_at: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """Where a note comes from: a session, and wordings by which its place in the conversation may be found."""
-
-    note_id: str
-    session: str
-    wordings: tuple[str, ...]
-
-
 def pack(redacted: Redacted) -> Packed:
     """A redacted text, compressed."""
-    return Packed(redacted.text, zlib.compress(redacted.text.encode(), _LEVEL), redacted.count)
+    return Packed(redacted.text, packed(redacted.text), redacted.count)
 
 
-def _wordings(row: sqlite3.Row) -> tuple[str, ...]:
-    raw: str = row["raw"]
-    sentence = raw[row["span_start"] : row["span_end"]] if row["span_start"] is not None else ""
-    return tuple(wording for wording in (sentence.strip(), row["fact"].strip(), raw.strip()) if wording)
+def packed(text: str) -> bytes:
+    """A text as it is stored."""
+    return zlib.compress(text.encode(), _LEVEL)
 
 
-def _conversation(transcript: Transcript, sources: list[_Source], most: int) -> Conversation:
-    text = transcript.content
-    wordings = [wording for source in sources for wording in source.wordings]
-    for later in transcript.revisions:
-        if not any(wording in text for wording in wordings) and any(wording in later for wording in wordings):
-            text = later
-    span = excerpt(text, wordings, most)
-    return Conversation(
-        session=transcript.session,
-        project=transcript.project,
-        text=span.of(text),
-        start=span.start,
-        length=len(text),
-        revisions=len(transcript.revisions),
-        notes=tuple(dict.fromkeys(source.note_id for source in sources)),
-        updated_at=transcript.updated_at,
-    )
-
-
-def _transcript(session: str, rows: list[sqlite3.Row]) -> Transcript:
-    first, *later = (_unpacked(row["content"]) for row in rows)
-    return Transcript(
-        session=session,
-        project=next((row["project"] for row in reversed(rows) if row["project"]), ""),
-        content=first,
-        revisions=tuple(later),
-        redactions=sum(row["redactions"] for row in rows),
-        updated_at=max(row["updated_at"] for row in rows),
-    )
-
-
-def _unpacked(content: bytes) -> str:
+def unpacked(content: bytes) -> str:
+    """A text that was stored. Raises BrokenFileError."""
     try:
         return zlib.decompress(content).decode()
     except (zlib.error, UnicodeDecodeError) as error:
         raise BrokenFileError(
-            f"a transcript cannot be read ({error})",
-            where=DATABASE_FILE,
-            kept="it is unchanged",
+            f"a stored text cannot be read ({error})", where=DATABASE_FILE, kept="it is unchanged"
         ) from error
 
 
-class Transcripts:
+class Transcripts(Rows):
     """Whole conversations."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
 
     def keep(self, packed: Packed, *, session: str, project: str, now: int) -> Outcome:
         """Keeps the transcript of a session; a text that says no more than one that is kept changes nothing."""
-        rows = self._connection.execute(
-            "SELECT revision, content FROM transcripts WHERE session_key = ? ORDER BY revision", (session,)
-        ).fetchall()
-        kept = {int(row["revision"]): _unpacked(row["content"]) for row in rows}
+        rows = self.ask(
+            "SELECT revision, content FROM transcripts WHERE session_key = ? ORDER BY revision", session
+        )
+        kept = {int(revision): unpacked(content) for revision, content in rows}
         if any(text.startswith(packed.text) for text in kept.values()):
             return "unchanged"
         continued = [revision for revision, text in kept.items() if packed.text.startswith(text)]
         if continued:
-            longest = max(continued, key=lambda revision: len(kept[revision]))
-            self._connection.execute(
-                "UPDATE transcripts SET content = :content, length = :length, redactions = :redactions, "
-                "updated_at = :now, project = CASE :project WHEN '' THEN project ELSE :project END "
-                "WHERE session_key = :session AND revision = :revision",
-                {
-                    "content": packed.content,
-                    "length": len(packed.text),
-                    "redactions": packed.redactions,
-                    "now": now,
-                    "project": project,
-                    "session": session,
-                    "revision": longest,
-                },
-            )
+            self.run(
+                "UPDATE transcripts SET content = ?, length = ?, redactions = ?, updated_at = ?,"
+                " project = CASE ?5 WHEN '' THEN project ELSE ?5 END WHERE session_key = ? AND revision = ?",
+                packed.content, len(packed.text), packed.redactions, now, project, session,
+                max(continued, key=lambda revision: len(kept[revision])),
+            )  # fmt: skip
             return "longer"
-        self._connection.execute(
-            "INSERT INTO transcripts (session_key, revision, content, length, project, redactions, "
-            "created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                session, max(kept, default=-1) + 1, packed.content, len(packed.text), project, packed.redactions,
-                now, now,
-            ),
+        self.insert_row(
+            "transcripts", session_key=session, revision=max(kept, default=-1) + 1, content=packed.content,
+            length=len(packed.text), project=project, redactions=packed.redactions, created_at=now, updated_at=now,
         )  # fmt: skip
         return "revision" if kept else "new"
 
     def of_sessions(self, sessions: Iterable[str]) -> dict[str, Transcript]:
         """The transcripts of sessions, each session once, by one query; sessions without one are left out."""
+        found: dict[str, Transcript] = {}
         wanted = list(dict.fromkeys(sessions))
-        if not wanted:
-            return {}
-        rows = self._connection.execute(
-            "SELECT session_key, content, project, redactions, updated_at FROM transcripts "
-            "WHERE session_key IN (SELECT value FROM json_each(?)) ORDER BY session_key, revision",
-            (json.dumps(wanted),),
-        ).fetchall()
-        found: dict[str, list[sqlite3.Row]] = {}
-        for row in rows:
-            found.setdefault(row["session_key"], []).append(row)
-        return {session: _transcript(session, found[session]) for session in wanted if session in found}
+        for session, content, project, redactions, updated in self.ask(
+            "SELECT session_key, content, transcripts.project, redactions, updated_at FROM json_each(?) AS wanted"
+            " JOIN transcripts ON session_key = wanted.value ORDER BY wanted.key, revision",
+            json.dumps(wanted),
+        ):
+            text, before = unpacked(content), found.get(session)
+            if before is None:
+                found[session] = Transcript(session, project, text, (), redactions, updated)
+            else:
+                found[session] = Transcript(
+                    session, project or before.project, before.content, (*before.revisions, text),
+                    before.redactions + redactions, max(before.updated_at, updated),
+                )  # fmt: skip
+        return found
 
     def conversations(self, note_ids: Iterable[str], most: int) -> tuple[Conversation, ...]:
         """The conversations that notes come from, each once, cut to `most` characters around what the notes say."""
-        sources = self._sources(tuple(dict.fromkeys(note_ids)))
-        transcripts = self.of_sessions(source.session for source in sources)
-        return tuple(
-            _conversation(transcript, [source for source in sources if source.session == session], most)
-            for session, transcript in transcripts.items()
-        )
-
-    def _sources(self, note_ids: tuple[str, ...]) -> list[_Source]:
-        """The sessions of the memories that notes were made or changed from, in the order of the notes."""
-        if not note_ids:
-            return []
-        rows = self._connection.execute(
+        rows = self.ask(
             """
             WITH wanted AS (SELECT value AS note_id, key AS turn FROM json_each(?)),
             origins AS (
@@ -191,6 +127,31 @@ class Transcripts:
             LEFT JOIN proposals ON proposals.id = origins.proposal_id
             WHERE raw.source_id <> '' ORDER BY turn, raw.created_at, raw.id, span_start
             """,
-            (json.dumps(note_ids),),
+            json.dumps(list(dict.fromkeys(note_ids))),
         ).fetchall()
-        return [_Source(row["note_id"], row["source_id"], _wordings(row)) for row in rows]
+        transcripts = self.of_sessions(row["source_id"] for row in rows)
+        return tuple(
+            _conversation(transcript, [row for row in rows if row["source_id"] == session], most)
+            for session, transcript in transcripts.items()
+        )
+
+
+def _conversation(transcript: Transcript, sources: list[sqlite3.Row], most: int) -> Conversation:
+    """A part of a conversation. sources: the notes that come from it, with the wordings by which it may be found."""
+    text = transcript.content
+    wordings = [wording for source in sources for wording in _wordings(source)]
+    for later in transcript.revisions:
+        if not any(wording in text for wording in wordings) and any(wording in later for wording in wordings):
+            text = later
+    span = excerpt(text, wordings, most)
+    return Conversation(
+        session=transcript.session, project=transcript.project, text=span.of(text), start=span.start,
+        length=len(text), revisions=len(transcript.revisions),
+        notes=tuple(dict.fromkeys(source["note_id"] for source in sources)), updated_at=transcript.updated_at,
+    )  # fmt: skip
+
+
+def _wordings(row: sqlite3.Row) -> list[str]:
+    raw: str = row["raw"]
+    sentence = raw[row["span_start"] : row["span_end"]] if row["span_start"] is not None else ""
+    return [wording for wording in (sentence.strip(), row["fact"].strip(), raw.strip()) if wording]

@@ -271,7 +271,7 @@ def _hubs(
     reader: Tables, configuration: PipelineConfiguration, named: Mapping[str, NotesNamed]
 ) -> frozenset[int]:
     names = reader.note_names
-    least = least_hub(configuration.dampening, names.count(), names.count_notes(), names.notes_at)
+    least = least_hub(configuration.dampening, names.count_names(), names.count_notes(), names.notes_at)
     if least is None:
         return frozenset()
     return names.common({name for one in named.values() for name in one.names}, least)

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 LONGEST_TEXT: Final = 8_000
 _LONGEST_ERROR: Final = 500
 _LONG_REST_MS: Final = 30_000
-# So many vectors that nobody has any more are deleted at once.
-_MOST_DROPPED: Final = 500
 
 
 def coverage(
@@ -103,7 +101,8 @@ class EmbeddingTracker:
         """Looks for all that is due, the newest notes first, after what never failed; whether there is any."""
         reader = self._database.reading.embeddings
         if not reader.coverage(*self._asked).missing:
-            return self._rest(now)
+            self._idle_since = now
+            return False
         found = reader.due(*self._asked, now)
         by_id = snapshot.by_id
 
@@ -115,13 +114,9 @@ class EmbeddingTracker:
         ordered.sort(key=lambda text: text.failures)
         self._due.extend(ordered)
         # What fails rests for half a minute at least, and to look for all that is due takes a while.
-        return True if ordered else self._rest(now + _LONG_REST_MS)
-
-    def _rest(self, since: int) -> bool:
-        self._idle_since = since
-        with self._database.write(lasting=False) as writer:
-            writer.embeddings.drop_unused(_MOST_DROPPED)
-        return False
+        if not ordered:
+            self._idle_since = now + _LONG_REST_MS
+        return bool(ordered)
 
     def _embed(
         self,
@@ -133,13 +128,7 @@ class EmbeddingTracker:
         """Asks the model once, outside of any transaction, and writes what came of it in one."""
         model, dimensions = self._asked
         reader = self._database.reading.embeddings
-        usual = dimensions or reader.dimensions(model)
-        known = [text for text in batch if reader.has_vector(text.text_hash, model, usual)]
-        asked = [
-            (text, said)
-            for text in batch
-            if text not in known and (said := self._text(text, snapshot)) is not None
-        ]
+        asked = [(text, said) for text in batch if (said := self._text(text, snapshot)) is not None]
         made: list[MadeVector] = []
         failed: list[tuple[DueText, str]] = []
         blank = [(text, said) for text, said in asked if not said.strip()]
@@ -165,25 +154,17 @@ class EmbeddingTracker:
                 # Which of them it was shows when each goes alone.
                 self._alone = len(asked)
                 self._due.extendleft(text for text, _ in reversed(asked))
-                self._write(known, made, failed)
+                self._write(made, failed)
                 return len(asked)
             failed += [(text, error.message) for text, _ in asked]
-        return self._write(known, made, failed)
+        return self._write(made, failed)
 
-    def _write(
-        self,
-        known: Sequence[DueText],
-        made: Sequence[MadeVector],
-        failed: Sequence[tuple[DueText, str]],
-    ) -> int:
+    def _write(self, made: Sequence[MadeVector], failed: Sequence[tuple[DueText, str]]) -> int:
         model, now = self._asked[0], self._now()
-        if not (known or made or failed):
+        if not (made or failed):
             return 0
         with self._database.write(lasting=False) as writer:
             done = sum(writer.embeddings.store(model, one, now) for one in made)
-            done += sum(
-                writer.embeddings.refer(model, text.kind, text.target, text.text_hash, now) for text in known
-            )
             for text, why in failed:
                 writer.embeddings.failed(model, text, why[:_LONGEST_ERROR], now)
         self.made += done

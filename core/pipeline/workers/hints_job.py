@@ -45,7 +45,7 @@ def prepare(database: Database, job: Job, snapshot: Snapshot) -> str | None:
     if note is None or note.hidden:
         return None
     text = text_of(note)
-    return text if database.reading.hints.text_hash(note.id) == content_hash(text) else None
+    return text if database.reading.note_names.text_hash(note.id) == content_hash(text) else None
 
 
 def think(
@@ -101,7 +101,7 @@ def commit(
     with database.write(lasting=False) as writer:
         if not writer.jobs.holds(job.id, lease_token):
             return False
-        same = writer.hints.text_hash(job.target) == content_hash(text)
+        same = writer.note_names.text_hash(job.target) == content_hash(text)
         if same:
             writer.hints.put(job.target, hints)
         result = (

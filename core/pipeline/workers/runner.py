@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from core.errors import Notice, NuggetsError
-from core.pipeline.database import meta
 from core.pipeline.database.connection import Database
 from core.pipeline.database.jobs import Lease, LostLeaseError
+from core.pipeline.database.tables import PAUSED, SWEPT
 from core.pipeline.knowledge_graph import BATCH_SIZE, GraphUpdate, update_graph
 from core.pipeline.modes import mode, processes_jobs
 from core.pipeline.note_linking import NoteLinking
@@ -130,7 +130,7 @@ class Worker:
         """
         gathers = self._gathers_since = began if self._gathers_since is None else self._gathers_since
         waits = not idle and 0 <= self._now() - gathers < _GATHERS_MS
-        if waits and len(self._database.reading.found_relations.due(BATCH_SIZE)) < BATCH_SIZE:
+        if waits and len(self._database.reading.raw.knowledge_due(BATCH_SIZE)) < BATCH_SIZE:
             return GraphUpdate()
         self._gathers_since = None
         return update_graph(self._database, configuration, self._now(), most=BATCH_SIZE)
@@ -184,11 +184,11 @@ class Worker:
         """
         settings, now = configuration.retention, self._now()
         reader = self._database.reading.meta
-        last = reader.number(meta.SWEPT)
+        last = reader.number(SWEPT)
         interval = settings.interval_ms * (1 if idle else 2)
         if not settings.enabled or configuration.mutations_frozen or not is_due(last, now, interval):
             return 0
-        if reader.number(meta.PAUSED) is not None or not trusts_clock(self._database, now):
+        if reader.number(PAUSED) is not None or not trusts_clock(self._database, now):
             return 0
         from core.pipeline.removal import standing_in
 
@@ -243,7 +243,7 @@ class Worker:
         # Texts that were queued before a freeze wait for its end like those that came later.
         if configuration.mutations_frozen or not processes_jobs(mode(configuration)):
             return False
-        return self._database.reading.meta.number(meta.PAUSED) is None
+        return self._database.reading.meta.number(PAUSED) is None
 
     def _one_job(
         self, configuration: PipelineConfiguration, caller: ModelCaller

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from core.pipeline.database import meta
 from core.pipeline.database.connection import Database
+from core.pipeline.database.tables import PAUSED
 from core.pipeline.models.commands import NEVER_ASKED
 from core.pipeline.modes import mode
 from core.pipeline.queue import StateInputs, pipeline_state
@@ -33,7 +33,7 @@ SELECT (SELECT count(*) FROM jobs WHERE status = 'pending' AND type = 'document_
     (SELECT count(*) FROM jobs WHERE status = 'pending' AND type = 'session_end') AS sessions_waiting,
     (SELECT count(*) FROM jobs WHERE status = 'completed' AND type = 'extract' AND error_class = 'unread') AS unread,
     (SELECT count(*) FROM proposals WHERE status IN ('proposed', 'review', 'blocked')) AS proposals_open,
-    (SELECT count(*) FROM raw_memories) AS raw,
+    (SELECT count(*) FROM raw_memories WHERE gone_at IS NULL) AS raw,
     (SELECT count(*) FROM raw_memories WHERE status = 'extracted') AS read,
     (SELECT count(*) FROM facts WHERE status = 'active') AS facts,
     (SELECT count(*) FROM proposals WHERE status IN ('applied', 'deduped', 'none', 'rejected')) AS outcomes,
@@ -71,7 +71,7 @@ def status_of(
         StateInputs(
             mode=mode(configuration),
             frozen=configuration.mutations_frozen,
-            paused=reader.meta.number(meta.PAUSED) is not None,
+            paused=reader.meta.number(PAUSED) is not None,
             provider=provider,
             now=now,
             waiting=jobs.get("pending", 0) - totals["documents_waiting"] - totals["sessions_waiting"],

@@ -261,9 +261,7 @@ class _PlanWrite:
         for planned in corrected(plan.facts, plan.least_confidence):
             self._write(planned)
         due = plan.knowledge and writes_notes(plan.mode)
-        writer.found_relations.keep_found(
-            plan.raw.id, plan.relations, due=due, more=plan.reading.before.begun
-        )
+        writer.raw.keep_found(plan.raw.id, plan.relations, due=due, more=plan.reading.before.begun)
         result = self._result()
         if plan.reading.outcome not in ("goes_on", "failed"):
             # One that says too little for a model to be asked is skipped.

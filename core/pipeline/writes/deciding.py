@@ -12,7 +12,6 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from core.errors import NotFoundError, NuggetsError
-from core.pipeline.database.decisions import Decision
 from core.pipeline.decide import SAME_SAYING, Saying, saying, says_the_same
 from core.pipeline.intake.normalisation import normalise
 from core.pipeline.records import Accepted, ProposalReason
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from core.memory import Memory
     from core.model.change import ChangeSet
     from core.pipeline.database.connection import Database
+    from core.pipeline.database.proposals import Decision
     from core.pipeline.database.tables import Tables
     from core.pipeline.records import StoredProposal
 
@@ -112,7 +112,7 @@ class _Acceptance:
             else:
                 skipped.append((id, f"already decided ({proposal.status})"))
         learned = dict.fromkeys(one.raw_id for id in written if (one := chosen[id]) is not None)
-        self._writer.found_relations.want_knowledge(learned)
+        self._writer.raw.want_knowledge(learned)
         settled = {other for id in written for other in proposals.settled_with(id)}
         return Accepted(
             tuple(written), tuple(deduped), tuple(skipped), settled=tuple(sorted(settled | (replaced & set(chosen))))
@@ -248,8 +248,7 @@ def refuse(database: Database, ids: Iterable[str], *, by: str, now: int, entry_i
             record(writer, proposal, outcome, version, now, event="refused", by=by)
             refused.append(proposal)
         if refused:
-            writer.decisions.insert(entry_id, _refusal(refused), by, now)
-            writer.decisions.add_refused(entry_id, refused)
+            writer.decisions.refused(entry_id, _refusal(refused), by, now, refused)
     return tuple(one.id for one in refused)
 
 
@@ -271,8 +270,7 @@ def remove_hints(
         if removed:
             many = len(removed) > 1
             said = f"removed {len(removed)} hints of a note" if many else f'removed the hint "{removed[0]}"'
-            writer.decisions.insert(entry_id, said, by, now)
-            writer.decisions.add_removed(entry_id, note_id, removed)
+            writer.decisions.removed(entry_id, said, by, now, note_id, removed)
     return removed
 
 
@@ -376,18 +374,17 @@ def _turn(writer: Tables, decision: Decision, now: int) -> int:
     undone, proposals = not decision.undone, writer.proposals
     writer.decisions.set_undone(decision.entry_id, undone)
     done = 0
-    for one in writer.decisions.refused_by(decision.entry_id):
+    for proposal_id, status, reason in decision.refused:
         by = decision.author
-        if proposals.turn_refusal(one.proposal_id, one.status, one.reason, undone=undone, by=by, now=now):
-            proposal = proposals.by_id(one.proposal_id)
+        if proposals.turn_refusal(proposal_id, status, reason, undone=undone, by=by, now=now):
+            proposal = proposals.by_id(proposal_id)
             assert proposal is not None
             version = proposals.prompt_version(proposal.id)
             row = {**asdict(proposal), "fact_id": "", "note_id": "", "prompt_version": version}
             _record(writer, row, "refused", decision.entry_id, undone, now)
             done += 1
-    for hint in writer.decisions.removed_by(decision.entry_id):
-        done += writer.hints.restore(*hint) if undone else writer.hints.remove(*hint)
-    return done
+    turn = writer.hints.restore if undone else writer.hints.remove
+    return done + sum(turn(decision.note_id, hint) for hint in decision.hints)
 
 
 def _record(

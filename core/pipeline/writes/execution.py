@@ -230,7 +230,6 @@ class Execution:
             content=proposal.content,
             normalised_content=said.normalised_content,
             content_hash=said.content_hash,
-            hash_version=said.hash_version,
             type=proposal.type,
             confidence=proposal.fact_confidence,
             note_id=note_id,

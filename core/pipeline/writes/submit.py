@@ -110,10 +110,10 @@ def nugget_of(project: str, known: Collection[str] = ()) -> str:
 
 
 def _store(writer: Tables, raw: RawMemory, forms: Normalised, links: Links, attempts: int) -> Ingested:
-    earlier = writer.raw.earlier_same(raw.nugget, forms.content_hash, forms.hash_version)
+    earlier = writer.raw.earlier_same(raw.nugget, forms.content_hash)
     status: RawStatus = "duplicate" if earlier else raw.status
     stored = replace(raw, status=status, duplicate_of=earlier, protected=links.protected)
-    writer.raw.insert(stored, forms.hash_version)
+    writer.raw.insert(stored)
     # What a repetition names is linked to the memory that it repeats, so that saying it again counts nothing twice.
     writer.entities.store_links(links, earlier or raw.id, raw.created_at)
     if earlier and links.protected:

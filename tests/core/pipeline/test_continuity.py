@@ -22,7 +22,7 @@ from core.facts.edits import remember
 from core.graph.edits import create_note
 from core.memory import Memory
 from core.pipeline.database.connection import Database
-from core.pipeline.database.session_memories import SessionScore
+from core.pipeline.database.sessions import SessionScore
 from core.pipeline.models.provider import Answer, ModelUnavailableError, UnreadableAnswerError
 from core.pipeline.service import Pipeline
 from core.pipeline.session_events import SessionEvent
@@ -263,8 +263,6 @@ def test_a_session_that_goes_on_is_scored_anew_and_gives_no_memory_its_weight_tw
             worked(pipeline)
             confirmed.append([one.confirmed for one in pipeline.session("s1").memories])
         assert score_of(pipeline).rounds == 2
-        with pipeline.database.write() as writer:
-            assert writer.session_memories.confirm("s1", ids) == ()
     assert confirmed == [[True]] * 3
     assert sum("<memories>" in prompt for prompt in model.prompts) == 2
 

@@ -280,7 +280,7 @@ def test_a_session_given_memories_ahead_leaves_a_comparison_of_both_orders(own: 
         worked(pipeline)
         assert len(pipeline.comparisons()) == 2
         # What helped before is what a predictor is told.
-        helped = pipeline.database.reading.session_memories.helped_before(ids)
+        helped = pipeline.database.reading.sessions.helped_before(ids)
         assert helped == {ids[0]: (3, pytest.approx(0.0)), ids[1]: (2, pytest.approx(1.0))}
 
 

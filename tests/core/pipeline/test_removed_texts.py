@@ -12,7 +12,6 @@ from kits.writes_kit import fact, found
 
 from core.errors import ConflictError, NotFoundError
 from core.pipeline.database.jobs import Jobs
-from core.pipeline.database.raw import Tombstone
 from core.pipeline.retention import Kind
 from core.pipeline.service import Pipeline
 from core.pipeline.writes.following import drift
@@ -38,8 +37,8 @@ def read(pipeline: Pipeline, text: str) -> str:
     return raw_id
 
 
-def tombstone(pipeline: Pipeline, raw_id: str) -> Tombstone | None:
-    return pipeline.database.reading.raw.tombstone(raw_id)
+def is_removed(pipeline: Pipeline, raw_id: str) -> bool:
+    return pipeline.raw(raw_id).removed_at is not None
 
 
 def test_its_notes_are_hidden_and_shown_again_each_as_one_change(pipeline: Pipeline) -> None:
@@ -53,7 +52,7 @@ def test_its_notes_are_hidden_and_shown_again_each_as_one_change(pipeline: Pipel
     pipeline.restore_text(raw_id)
     assert note_texts(pipeline) == [FIRST, SECOND, "Kafka carries the events."]
     assert [row.event for row in pipeline.history(raw_id)][-2:] == ["text_removed", "text_restored"]
-    assert tombstone(pipeline, other) is None
+    assert not is_removed(pipeline, other)
     assert drift(pipeline.memory) == ()
 
 
@@ -68,7 +67,7 @@ def test_what_a_removal_is_said_to_do_is_what_it_does_and_saying_it_changes_noth
     for raw_id, waits in ((read_one, False), (waiting, True)):
         planned = pipeline.plan_removal(raw_id)
         assert (planned.waits, planned.days) == (waits, 30)
-        assert tombstone(pipeline, raw_id) is None
+        assert not is_removed(pipeline, raw_id)
         assert pipeline.plan_removal(raw_id) == planned
         assert pipeline.memory.snapshot is before
         done = pipeline.remove_text(raw_id)
@@ -84,7 +83,7 @@ def test_undo_of_the_change_brings_the_text_back_as_well(pipeline: Pipeline, clo
     assert done.change_set is not None
     pipeline.memory.history.undo(done.change_set.id)
     pipeline.follow_undo()
-    assert tombstone(pipeline, raw_id) is None
+    assert not is_removed(pipeline, raw_id)
     clock.forward(days=40)
     assert pipeline.sweep().counts[Kind.TEXTS] == 0
     assert pipeline.raw(raw_id).content == FIRST
@@ -103,7 +102,7 @@ def test_a_note_that_was_shown_again_behind_its_back_keeps_the_text(pipeline: Pi
     done = pipeline.sweep()
     assert (rehearsal.restored, done.restored) == (1, 1)
     assert pipeline.raw(raw_id).content == FIRST
-    assert tombstone(pipeline, raw_id) is None
+    assert not is_removed(pipeline, raw_id)
     assert drift(pipeline.memory) == ()
 
 
@@ -121,22 +120,21 @@ def test_deleted_it_leaves_its_notes_hidden_with_every_word_and_says_when(
     assert origin is not None
     assert (origin.fact, origin.content, origin.deleted_at) == (FIRST, "", clock.ms)
     trail = pipeline.text(raw_id)
-    assert trail.tombstone is not None
-    assert (trail.raw.content, trail.tombstone.gone) == ("", clock.ms)
+    assert (trail.raw.content, trail.raw.gone_at) == ("", clock.ms)
     with pytest.raises(ConflictError, match="retention deleted it on 2026-12-23"):
         pipeline.restore_text(raw_id)
     assert drift(pipeline.memory) == ()
     assert pipeline.memory.snapshot.problems == ()
 
 
-def test_a_text_that_nothing_came_of_goes_whole_and_its_id_says_when(tmp_path: Path, clock: Clock) -> None:
+def test_of_a_text_that_nothing_came_of_its_id_says_when_it_went(tmp_path: Path, clock: Clock) -> None:
     with open_pipeline(configure(tmp_path), ScriptedModel([found()]), clock) as pipeline:
         raw_id = read(pipeline, "Nothing to learn from this one here.")
         pipeline.remove_text(raw_id)
         clock.forward(days=31)
         pipeline.sweep()
-        with pytest.raises(NotFoundError, match="retention deleted it on 2026-12-23"):
-            pipeline.text(raw_id)
+        trail = pipeline.text(raw_id)
+        assert (trail.raw.content, trail.raw.gone_at, trail.proposals) == ("", clock.ms, ())
 
 
 def test_submitted_again_a_removed_text_is_read_anew(pipeline: Pipeline) -> None:
@@ -246,7 +244,7 @@ def test_an_open_proposal_keeps_its_removed_text(tmp_path: Path, clock: Clock) -
         assert pipeline.accept([proposal.id]).written == (proposal.id,)
         assert note_texts(pipeline) == [FIRST]
         pipeline.follow_undo()
-        assert tombstone(pipeline, raw_id) is None
+        assert not is_removed(pipeline, raw_id)
 
 
 def test_a_text_that_waits_is_not_read_once_it_is_removed_and_waits_again_when_it_is_back(
@@ -287,7 +285,7 @@ def test_a_text_that_is_just_being_read_is_left_alone(pipeline: Pipeline) -> Non
         writer.connection.execute("UPDATE jobs SET status = 'leased', lease_token = 't'")
     with pytest.raises(ConflictError, match="just being read"):
         pipeline.remove_text(raw_id)
-    assert tombstone(pipeline, raw_id) is None
+    assert not is_removed(pipeline, raw_id)
 
 
 def test_removing_twice_or_what_is_unknown_changes_nothing(pipeline: Pipeline) -> None:
@@ -301,29 +299,13 @@ def test_removing_twice_or_what_is_unknown_changes_nothing(pipeline: Pipeline) -
         pipeline.restore_text(raw_id)
 
 
-@pytest.mark.parametrize("metadata", ["[1", "[1]", "7", "[" * 100_000, '{"notes": 3, "waited": "x"}'])
-def test_a_removal_of_which_something_else_wrote_nonsense_is_taken_back_all_the_same(
-    pipeline: Pipeline, metadata: str
-) -> None:
-    text = pipeline.ingest("Bob uses Kafka at Acme.").raw_id
-    with pipeline.database.write() as writer:
-        writer.raw.bury(text, 1, "person")
-        writer.connection.execute(
-            "INSERT INTO history (at, event, changed_by, reason, raw_id, proposal_id, fact_id, note_id, old_content,"
-            " new_content, model, prompt_version, metadata)"
-            " VALUES (1, 'text_removed', 'person', '', ?, '', '', '', '', '', '', '', ?)",
-            (text, metadata),
-        )
-    assert pipeline.restore_text(text).raw_id == text
-
-
 def test_a_text_that_was_deleted_at_no_day_of_a_calendar_is_refused_in_one_sentence(
     pipeline: Pipeline,
 ) -> None:
     text = pipeline.ingest("Bob uses Kafka at Acme.").raw_id
     with pipeline.database.write() as writer:
         writer.raw.bury(text, 1, "person")
-        writer.connection.execute("UPDATE tombstones SET gone_at = ?", (2**63 - 1,))
+        writer.connection.execute("UPDATE raw_memories SET gone_at = ?", (2**63 - 1,))
     with pytest.raises(ConflictError, match="retention deleted it;"):
         pipeline.restore_text(text)
 
@@ -359,6 +341,6 @@ def test_undo_of_a_removal_lets_a_text_wait_again_that_waited(pipeline: Pipeline
     assert pipeline.raw(raw_id).status == "skipped"
     pipeline.memory.history.undo()
     pipeline.follow_undo()
-    assert tombstone(pipeline, raw_id) is None
+    assert not is_removed(pipeline, raw_id)
     assert pipeline.raw(raw_id).status == "queued"
     assert [one.status for one in pipeline.jobs("pending")] == ["pending"]

@@ -34,7 +34,7 @@ from kits.service_kit import Clock, configure, drain, open_pipeline
 
 from core.errors import ConflictError
 from core.pipeline.database.connection import Database
-from core.pipeline.database.session_memories import SessionScore
+from core.pipeline.database.sessions import SessionScore
 from core.pipeline.knowledge_graph import entity_changes, merge_entities, undo_entity_change
 from core.pipeline.retention import BATCH, DAY_MS, RULES, Kind, Pace, Windows, drop, is_due
 
@@ -248,13 +248,14 @@ def _holds_what_is_needed(
     assert reader.connection.execute("PRAGMA foreign_key_check").fetchall() == []
     # Of each text that is gone it is said that it was removed, and when it was deleted.
     for text in store:
-        buried = reader.raw.tombstone(text.id)
-        assert (buried is not None and buried.gone == NOW) is (text.id in going)
+        raw = reader.raw.raw_of(text.id)
+        assert raw is not None
+        assert (raw.gone_at == NOW) is (text.id in going)
         assert any(row.event == "text_purged" for row in reader.history.history_of(text.id)) is (
             text.id in going
         )
         if text.removed is not None and text.fact and text.shown and text.removed > 30:
-            assert buried is None or text.id in there
+            assert raw.removed_at is None or text.id in there
     mentioned = {name for text in store if text.id not in going for name in text.names}
     named = {entity.name for entity in reader.entities.entities()}
     keeps = {entity.name for entity in reader.entities.entities() if entity.pinned}
@@ -293,7 +294,6 @@ def test_a_removed_text_goes_with_the_removed_text_that_repeats_it(database: Dat
     with database.write() as writer:
         writer.raw.bury("raw-again-1", age(35), "person")
     assert counts(swept(database)) == {Kind.TEXTS: 2}
-    assert count(database, "raw_memories") == 0
 
 
 def test_names_that_a_person_gave_keep_an_entity(database: Database) -> None:
@@ -418,20 +418,16 @@ def test_old_sessions_recalls_and_conversations_go_but_not_what_is_undelivered_o
         rows = writer.connection
         for session, days in (("old", 200), ("new", 1), ("due", 200)):
             rows.execute(
-                "INSERT INTO sessions VALUES (?, '', '', ?, ?, NULL, 1, 0, 0)",
-                (session, age(days), age(days)),
-            )
-            rows.execute(
-                "INSERT INTO pending_checkpoints VALUES (?, '{}', ?)",
-                (session, age(days) if session == "due" else None),
+                "INSERT INTO sessions VALUES (?, '', '', ?, ?, NULL, 1, 0, 0, '{}', ?)",
+                (session, age(days), age(days), age(days) if session == "due" else None),
             )
             rows.execute(
                 "INSERT INTO checkpoints (session_key, project, author, cause, digest, redactions, created_at)"
                 " VALUES (?, '', '', 'agent', 'd', 0, ?)",
                 (session, age(days)),
             )
-            writer.session_memories.add(session, "note-1", age(days))
-            writer.session_memories.store_score(
+            writer.sessions.add_recall(session, "note-1", age(days))
+            writer.sessions.store_score(
                 SessionScore(session, age(days), 0.5, 1, 1, status="by_words", rounds=1)
             )
             rows.execute(
@@ -445,8 +441,6 @@ def test_old_sessions_recalls_and_conversations_go_but_not_what_is_undelivered_o
     }  # fmt: skip
     assert database.reading.sessions.session("due") is not None
     assert set(database.reading.transcripts.of_sessions(["old", "new", "due"])) == {"new", "due"}
-    # Aspects fade at every tenth session that was scored, whether its score is still there or not.
-    assert database.reading.session_memories.count_scored() == 3
 
 
 def test_a_session_whose_end_is_still_to_be_looked_at_keeps_all_that_is_known_of_it(
@@ -454,13 +448,15 @@ def test_a_session_whose_end_is_still_to_be_looked_at_keeps_all_that_is_known_of
 ) -> None:
     with database.write() as writer:
         rows = writer.connection
-        rows.execute("INSERT INTO sessions VALUES ('s', '', '', ?, ?, NULL, 1, 0, 0)", (age(400), age(400)))
+        rows.execute(
+            "INSERT INTO sessions VALUES ('s', '', '', ?, ?, NULL, 1, 0, 0, '', NULL)", (age(400), age(400))
+        )
         rows.execute(
             "INSERT INTO checkpoints (session_key, project, author, cause, digest, redactions, created_at)"
             " VALUES ('s', '', '', 'agent', 'd', 0, ?)", (age(400),),
         )  # fmt: skip
-        writer.session_memories.add("s", "note-1", age(400))
-        writer.session_memories.store_score(SessionScore("s", age(400), None, 1, 0))
+        writer.sessions.add_recall("s", "note-1", age(400))
+        writer.sessions.store_score(SessionScore("s", age(400), None, 1, 0))
         rows.execute(
             "INSERT INTO transcripts VALUES ('s', 0, ?, 0, '', 0, ?, ?)",
             (zlib.compress(b"said"), age(400), age(400)),
@@ -470,20 +466,6 @@ def test_a_session_whose_end_is_still_to_be_looked_at_keeps_all_that_is_known_of
     with database.write() as writer:
         writer.connection.execute("UPDATE jobs SET status = 'completed', completed_at = ?", (NOW,))
     assert sum(swept(database).counts.values()) == 5
-    # What was never scored to the end is not counted among what was.
-    assert database.reading.session_memories.count_scored() == 0
-
-
-def test_of_a_predictors_comparisons_the_newest_stays_however_old_it_is(database: Database) -> None:
-    with database.write() as writer:
-        for session, predictor, days in (("a", "p", 400), ("b", "p", 300), ("c", "q", 500), ("d", "p", 200)):
-            writer.connection.execute(
-                "INSERT INTO predictor_comparisons VALUES (?, ?, ?, 1, 1, 1, 1, 0, '')",
-                (session, age(days), predictor),
-            )
-    assert counts(swept(database)) == {Kind.COMPARISONS: 2}
-    left = database.reading.connection.execute("SELECT session_key FROM predictor_comparisons ORDER BY 1")
-    assert [row[0] for row in left] == ["c", "d"]
 
 
 def test_a_dry_run_counts_jobs_and_history_and_leaves_them(database: Database) -> None:
@@ -504,18 +486,18 @@ def test_a_dry_run_counts_jobs_and_history_and_leaves_them(database: Database) -
 # Documents
 
 
-def test_embeddings_go_with_their_chunks_and_vectors_with_the_last_that_uses_them(database: Database) -> None:
+def test_embeddings_go_with_their_chunks(database: Database) -> None:
     with database.write() as writer:
         rows = writer.connection
         for number in (1, 2):
             rows.execute(
-                "INSERT INTO chunks (id, content, terms, content_hash, hash_version, created_at)"
-                " VALUES (?, 'c', 'c', ?, 1, 0)", (number, f"h{number}"),
+                "INSERT INTO chunks (id, content, terms, content_hash, created_at)"
+                " VALUES (?, 'c', 'c', ?, 0)", (number, f"h{number}"),
             )  # fmt: skip
         rows.execute(
-            "INSERT INTO documents (id, kind, source, title, media_type, status, source_hash, hash_version, nugget,"
+            "INSERT INTO documents (id, kind, source, title, media_type, status, source_hash, nugget,"
             " project, author, created_at, updated_at)"
-            " VALUES ('doc-1', 'text', '', '', '', 'done', '', 1, '', '', '', 0, 0)"
+            " VALUES ('doc-1', 'text', '', '', '', 'done', '', '', '', '', 0, 0)"
         )
         rows.execute("INSERT INTO document_chunks VALUES ('doc-1', 0, 2)")
         for target, text in (("1", "gone"), ("2", "kept")):
@@ -526,15 +508,10 @@ def test_embeddings_go_with_their_chunks_and_vectors_with_the_last_that_uses_the
         rows.execute(
             "INSERT INTO embeddings (kind, target, model, text_hash, updated_at) VALUES ('note', '1', 'm', 'note', 0)"
         )
-        for text in ("gone", "kept", "note"):
-            rows.execute(
-                "INSERT INTO vectors (text_hash, model, dimensions, vector, created_at) VALUES (?, 'm', 1, x'00', 0)",
-                (text,),
-            )
     rehearsal = rehearsed(database)
     assert swept(database) == rehearsal
-    assert counts(rehearsal) == {Kind.EMBEDDINGS: 1, Kind.VECTORS: 1, Kind.CHUNKS: 1}
-    left = database.reading.connection.execute("SELECT text_hash FROM vectors ORDER BY 1")
+    assert counts(rehearsal) == {Kind.EMBEDDINGS: 1, Kind.CHUNKS: 1}
+    left = database.reading.connection.execute("SELECT text_hash FROM embeddings ORDER BY 1")
     assert [row[0] for row in left] == ["kept", "note"]
 
 
@@ -671,7 +648,7 @@ def test_a_clock_that_is_wrong_for_some_hours_deletes_nothing(tmp_path: Path, ea
         clock.forward(hours=2)
         drain(p)
         after = rows_of(p.database)
-        for table in ("raw_memories", "jobs", "llm_calls", "checkpoints", "tombstones", "history"):
+        for table in ("raw_memories", "jobs", "llm_calls", "checkpoints", "history"):
             assert set(before[table]) <= set(after[table])
         assert p.restore_text(text.raw_id).notes
 

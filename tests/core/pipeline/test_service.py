@@ -167,7 +167,7 @@ def test_a_broken_database_is_set_aside_and_the_app_goes_on(tmp_path: Path) -> N
 
 def test_a_table_that_is_gone_is_an_error_of_ours_not_of_the_library(pipeline: Pipeline) -> None:
     with pipeline.database.write() as writer:
-        writer.connection.execute("DROP TABLE note_edits")
+        writer.connection.execute("DROP TABLE jobs")
     for asked in (pipeline.status, pipeline.tick):
         with pytest.raises(NuggetsError, match=r"nuggets\.db"):
             asked()

@@ -56,9 +56,11 @@ def weight_after(database: Database, given: dict[str, Any]) -> float:
                 normalised_content=f"says {number}", confidence=0.7, importance=0.5, now=now, fact_id=f"fact-{number}",
             )  # fmt: skip
         if "confirmations" in given:
-            writer.session_memories.confirm_aspects(notes, settings, now)
+            for note in notes:
+                writer.sessions.add_recall("s", note, now)
+            writer.sessions.confirm("s", notes, settings, now)
         else:
-            writer.session_memories.fade_aspects(settings, now)
+            writer.sessions.fade_aspects(settings, now)
     return aspect_weights(database)[aspect]
 
 
@@ -105,8 +107,8 @@ def test_the_end_of_a_session_reads_its_conversation_and_weighs_what_helped(tmp_
             aspect = writer.entities.find_or_make_aspect(entity, "network", 1)
             writer.connection.execute(
                 "INSERT INTO facts (id, raw_id, proposal_id, nugget, content, normalised_content, content_hash, "
-                "hash_version, type, confidence, status, note_id, model, prompt_version, created_at) "
-                "VALUES ('f1', ?, '', 'web', 'x', 'x', 'h', 1, 'fact', 1, 'active', ?, '', '', 1)",
+                "type, confidence, status, note_id, model, prompt_version, created_at) "
+                "VALUES ('f1', ?, '', 'web', 'x', 'x', 'h', 'fact', 1, 'active', ?, '', '', 1)",
                 (done.raw_id, note.id),
             )
             writer.entities.add_attribute(

@@ -244,7 +244,7 @@ def test_no_event_keeps_a_credential_and_what_got_in_is_found_and_masked(tmp_pat
     assert SECRET.encode() not in held
     with closing(sqlite3.connect(tmp_path / "nuggets.db")) as connection:
         connection.execute(
-            "UPDATE pending_checkpoints SET activity = ?", (Activity(1, (f"key {SECRET}",)).as_json(),)
+            "UPDATE sessions SET activity = ?", (json.dumps(Activity(1, (f"key {SECRET}",))._asdict()),)
         )
         connection.commit()
     workspace = Workspace(Memory.open(tmp_path))

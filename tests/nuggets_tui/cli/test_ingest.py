@@ -169,8 +169,8 @@ def remembered(nuggets: Any, transcript: str, session: str = "s1") -> str:
     with database.write() as writer:
         writer.connection.execute(
             "INSERT INTO facts (id, raw_id, proposal_id, nugget, content, normalised_content, content_hash, "
-            "hash_version, type, confidence, note_id, status, model, prompt_version, created_at) "
-            "VALUES ('f', ?, '', 'memory', 'x', 'x', 'x', 1, 'fact', 0.9, ?, 'active', 'm', '1', 1)",
+            "type, confidence, note_id, status, model, prompt_version, created_at) "
+            "VALUES ('f', ?, '', 'memory', 'x', 'x', 'x', 'fact', 0.9, ?, 'active', 'm', '1', 1)",
             (raw, note["id"]),
         )
     database.close()

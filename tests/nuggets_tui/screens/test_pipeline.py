@@ -28,7 +28,7 @@ from core.errors import StorageError
 from core.graph.edits import create_note
 from core.memory import Memory
 from core.pipeline.database.connection import Database
-from core.pipeline.database.session_memories import SessionMemory, SessionScore
+from core.pipeline.database.sessions import SessionMemory, SessionScore
 from core.pipeline.records import Origin, PipelineState, Recovery, SessionOverview, SessionPage
 from nuggets_tui import pipeline_session
 from nuggets_tui.screens.inbox import InboxScreen

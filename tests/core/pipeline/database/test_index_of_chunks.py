@@ -30,7 +30,7 @@ def database(tmp_path: Path) -> Iterator[Database]:
 def _add(writer: Tables, first: int, last: int) -> None:
     chance = random.Random(first)
     writer.connection.executemany(
-        "INSERT INTO chunks (id, content, terms, content_hash, hash_version, created_at) VALUES (?, '', ?, ?, 1, 0)",
+        "INSERT INTO chunks (id, content, terms, content_hash, created_at) VALUES (?, '', ?, ?, 0)",
         (
             (place, " ".join(f"word{chance.randrange(5_000)}" for _ in range(120)), f"hash {place}")
             for place in range(first, last)

@@ -54,8 +54,8 @@ def job(database: Database, job_id: int = 1) -> Job:
 def raw(database: Database, status: str = "queued", raw_id: str = "raw-1") -> None:
     with database.write() as writer:
         writer.connection.execute(
-            "INSERT INTO raw_memories (id, content, content_hash, hash_version, source_type, source_id, project,"
-            " nugget, author, status, created_at) VALUES (?, 'Anna moved.', 'h', 1, 'text', '', '', 'memory',"
+            "INSERT INTO raw_memories (id, content, content_hash, source_type, source_id, project,"
+            " nugget, author, status, created_at) VALUES (?, 'Anna moved.', 'h', 'text', '', '', 'memory',"
             " 'person', ?, ?)",
             (raw_id, status, NOW),
         )

@@ -43,7 +43,7 @@ def test_linking_a_memory_again_changes_nothing(database: Database) -> None:
 
 def test_names_are_known_by_their_canonical_form_and_their_aliases(database: Database) -> None:
     with database.write() as writer:
-        writer.connection.execute("INSERT INTO entity_aliases VALUES ('postgres', 1, 'Postgres', 1)")
+        writer.entities.add_alias(1, "Postgres", 1)
     known = KnownNames(database.reading.entities)
     assert "anna" in known
     assert "postgres" in known
@@ -64,14 +64,14 @@ def test_an_entity_is_one_whatever_its_case_and_form(database: Database) -> None
 def test_a_mention_and_its_evidence_count_once(database: Database) -> None:
     with database.write() as writer:
         first, second = (writer.entities.find_or_make_entity(name, "tool", 1) for name in ("npm", "bun"))
-        assert writer.entities.add_mention(first, "raw-1", "npm", 0.9, "model", 1)
-        assert not writer.entities.add_mention(first, "raw-1", "NPM", 0.5, "model", 2)
+        writer.entities.add_mention(first, "raw-1", "npm", 0.9, "model", 1)
+        writer.entities.add_mention(first, "raw-1", "NPM", 0.5, "model", 2)
         relation = writer.entities.add_relation(first, second, "replaces", 0.3, 1)
         assert writer.entities.add_relation(first, second, "replaces", 1.0, 2) == relation
         assert writer.entities.add_relation(first, second, "replaces", 0.2, 2) == relation
-        assert writer.entities.add_evidence(relation, "raw-1", 0.5, 1)
-        assert not writer.entities.add_evidence(relation, "raw-1", 0.9, 2)
-        assert not writer.entities.add_evidence(relation, "raw-1", 0.1, 3)
+        writer.entities.add_evidence(relation, "raw-1", 0.5, 1)
+        writer.entities.add_evidence(relation, "raw-1", 0.9, 2)
+        writer.entities.add_evidence(relation, "raw-1", 0.1, 3)
     found = database.reading.connection.execute(
         "SELECT strength, confidence FROM relations JOIN relation_evidence ON relation_id = id WHERE id = ?",
         (relation,),

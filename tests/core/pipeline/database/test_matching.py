@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from kits.knowledge_kit import Knowledge
 
-from core.pipeline.database.facts import StoredFact
-from core.pipeline.database.rare_words import Counted
+from core.pipeline.database.facts import Counted, StoredFact
 from core.pipeline.intake.normalisation import normalise
 
 
@@ -28,7 +27,7 @@ def store(knowledge: Knowledge, *contents: str) -> None:
             writer.facts.insert(StoredFact(
                     id=f"fact-{digits}", raw_id="raw-1", proposal_id=f"proposal-{digits}", nugget="memory",
                     content=content, normalised_content=said.normalised_content,
-                    content_hash=said.content_hash, hash_version=said.hash_version, type="fact", confidence=0.9,
+                    content_hash=said.content_hash, type="fact", confidence=0.9,
                     note_id=f"note-{digits}", status="active", model="m", prompt_version="1", created_at=1,
                 ),
             )  # fmt: skip

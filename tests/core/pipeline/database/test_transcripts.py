@@ -119,8 +119,8 @@ def note_of(database: Database, raw_id: str, note_id: str, fact: str) -> None:
     with database.write() as writer:
         writer.connection.execute(
             "INSERT INTO facts (id, raw_id, proposal_id, nugget, content, normalised_content, content_hash, "
-            "hash_version, type, confidence, note_id, status, model, prompt_version, created_at) "
-            "VALUES (?, ?, '', 'memory', ?, ?, ?, 1, 'fact', 0.9, ?, 'active', 'm', '1', 1)",
+            "type, confidence, note_id, status, model, prompt_version, created_at) "
+            "VALUES (?, ?, '', 'memory', ?, ?, ?, 'fact', 0.9, ?, 'active', 'm', '1', 1)",
             (f"fact-{note_id}", raw_id, fact, fact, fact, note_id),
         )
 

@@ -39,12 +39,7 @@ def merge(knowledge: Knowledge, keep: str, other: str) -> None:
 def assert_sound(knowledge: Knowledge) -> None:
     reader = knowledge.database.reading.connection
     assert reader.execute("PRAGMA foreign_key_check").fetchall() == []
-    names = [
-        row[0]
-        for row in reader.execute(
-            "SELECT canonical_name FROM entities UNION ALL SELECT canonical_name FROM entity_aliases"
-        )
-    ]
+    names = [row[0] for row in reader.execute("SELECT canonical_name FROM entities")]
     assert len(names) == len(set(names))
     assert reader.execute(
         "SELECT count(*) FROM relations WHERE source_id = target_id OR NOT EXISTS "

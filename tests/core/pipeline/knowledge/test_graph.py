@@ -102,7 +102,7 @@ def test_what_shadow_found_waits_until_something_of_it_is_wanted(knowledge: Know
     assert knowledge.bring_in().raws == ()
     assert relations_of(knowledge) == []
     with knowledge.database.write() as writer:
-        writer.found_relations.want_knowledge(["raw-1"])
+        writer.raw.want_knowledge(["raw-1"])
     brought = knowledge.bring_in()
     assert (brought.raws, brought.entities, brought.relations) == (("raw-1",), 2, 1)
 
@@ -119,7 +119,7 @@ def test_names_of_one_character_and_relations_with_oneself_are_left_out(knowledg
         "raw-1", triple("C", "is", "language"), triple("npm", "is", "NPM "), triple("npm", "_", "Node")
     )
     assert brought.relations == 0
-    assert knowledge.database.reading.entities.count() == 0
+    assert knowledge.database.reading.entities.count_entities() == 0
 
 
 def test_relations_are_one_however_they_are_written(knowledge: Knowledge) -> None:

@@ -372,7 +372,7 @@ def test_the_matrix_follows_the_database_and_takes_four_bytes_a_number(database:
     def put(*pairs: tuple[str, list[float]]) -> None:
         with database.write() as writer:
             for id, vector in pairs:
-                writer.connection.execute("INSERT OR IGNORE INTO note_links VALUES (?, ?, 0)", (id, id))
+                writer.connection.execute("INSERT OR IGNORE INTO note_links VALUES (?, ?, 0, 0)", (id, id))
                 writer.embeddings.store("m", MadeVector("note", id, id, array("f", vector)), 1)
 
     assert matrix.near(database.reading, "m", query) is None

@@ -147,7 +147,7 @@ def test_vector_03_another_model_makes_all_anew(bench: Bench) -> None:
     bench.clock.forward(minutes=2)
     bench.drain()
     with bench.pipeline.database.checked_reading() as reader:
-        assert [row[0] for row in reader.connection.execute("SELECT model FROM vectors")] == ["b"]
+        assert [row[0] for row in reader.connection.execute("SELECT model FROM embeddings")] == ["b"]
 
 
 def test_vector_04_and_05_a_text_is_embedded_anew_when_it_changes_and_none_is_without_a_hash(
@@ -270,29 +270,15 @@ def test_hidden_and_deleted_notes_are_skipped_and_come_back_without_a_call(bench
     assert bench.counts == (2, 2, 0)
 
 
-def test_notes_that_say_the_same_share_one_vector_and_one_call(bench: Bench) -> None:
-    bench.write("same says it")
-    bench.drain()
-
-    def twice(draft: Any) -> None:
-        create_note(draft, "other", "same", "same says it")
-
-    bench.memory.change("again", twice)
-    bench.drain()
-    assert (bench.counts, len(bench.embedder.calls)) == ((2, 2, 0), 1)
-    with bench.pipeline.database.checked_reading() as reader:
-        assert reader.connection.execute("SELECT count(*) FROM vectors").fetchone()[0] == 1
-
-
 def test_a_vector_of_a_text_that_changed_meanwhile_is_not_written(database: Database) -> None:
     made = vector_of([1.0])
     assert made is not None
     with database.write() as writer:
-        writer.connection.execute("INSERT INTO note_links VALUES ('note-1', 'now', 0)")
+        writer.connection.execute("INSERT INTO note_links VALUES ('note-1', 'now', 0, 0)")
         assert not writer.embeddings.store("m", MadeVector("note", "note-1", "before", made), 1)
         assert not writer.embeddings.store("m", MadeVector("note", "gone", "now", made), 1)
         assert writer.embeddings.store("m", MadeVector("note", "note-1", "now", made), 1)
-        assert writer.connection.execute("SELECT count(*) FROM vectors").fetchone()[0] == 1
+        assert writer.connection.execute("SELECT count(*) FROM embeddings").fetchone()[0] == 1
 
 
 def test_whoever_dies_after_the_call_leaves_all_as_it_was_and_the_next_goes_on(

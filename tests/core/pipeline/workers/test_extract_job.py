@@ -151,7 +151,7 @@ def test_a_fact_becomes_a_note_with_a_trail_to_its_sentence(writes: Writes) -> N
     raw = writes.database.reading.raw.raw_of(stored.raw_id)
     assert raw
     assert (raw.status, raw.model, raw.content) == ("extracted", "scripted", text)
-    assert writes.rows("found_relations") == 1
+    assert len(writes.database.reading.raw.found_in(stored.raw_id)) == 1
 
 
 def _triple(source: str, relationship: str, target: str) -> dict[str, Any]:
@@ -204,7 +204,7 @@ def test_a_lost_lease_discards_everything(writes: Writes) -> None:
     with writes.database.write() as writer:
         writer.jobs.give_back(lease.job.id, lease.token, now=writes.now)
     assert writes.commit(plan, lease) is None
-    for table in ("proposals", "facts", "history", "note_edits", "found_relations"):
+    for table in ("proposals", "facts", "history", "note_edits"):
         assert writes.rows(table) == 0
     assert writes.extract(ScriptedModel([found(TEA)])).written == 1
 
