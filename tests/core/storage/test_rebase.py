@@ -1,4 +1,4 @@
-"""Laws of bringing a change set onto a newer file: what merges, what adds up, what is a conflict."""
+"""Laws of bringing a change set onto a newer file: what merges, what adds up, what is a conflict, and who decides."""
 
 from __future__ import annotations
 
@@ -8,22 +8,34 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from kits.drafts import make_note
 from kits.laws import examples
 from kits.memory_files import fact_object, note_object, tree, write_graph, write_nugget
 
 from core import Memory
 from core.errors import ConflictError
 from core.facts.edits import forget, record_hit, remember
-from core.graph.edits import edit_note, existing, hide_note, link_notes, unhide_note, unlink_notes
+from core.graph.edits import (
+    delete_note,
+    edit_note,
+    existing,
+    hide_note,
+    link_notes,
+    unhide_note,
+)
 from core.graph.merging import merge_notes
-from core.model.change import ChangeSet
+from core.model.change import ChangeKind, ChangeSet
 from core.model.draft import Draft
 from core.model.infer import MetaInput
-from core.model.note import replace
+from core.model.note import Link, replace
+from core.storage.merge import three_way
+from core.storage.merge.deciding import Collect, refuse, take_ours, take_theirs
+from core.storage.merge.rebase import rebase
 
 FIRST, SECOND, THIRD = (f"note-memory-{number:08x}" for number in (1, 2, 3))
 FACT = "fact-memory-000000ff"
@@ -134,54 +146,21 @@ def test_edits_of_different_fields_of_one_note_merge() -> None:
         assert len([tag for tag in merged.tags if tag.startswith("scope:")]) == 1
 
 
-TAGS = st.lists(st.sampled_from("abcdef"), max_size=4, unique=True)
+SETS = st.lists(st.sampled_from("abcdef"), max_size=4, unique=True)
 
 
-@pytest.mark.slow
 @LAWS
-@given(add=st.tuples(TAGS, TAGS), remove=st.tuples(TAGS, TAGS))
-def test_tags_merge_as_sets(add: tuple[list[str], list[str]], remove: tuple[list[str], list[str]]) -> None:
-    edits = tuple(
-        (lambda draft, plus=plus, minus=minus: edit_note(draft, FIRST, add_tags=plus, remove_tags=minus))
-        for plus, minus in zip(add, remove, strict=True)
-    )
-    base = {"a", "b"}
-    alone = [(base | set(plus)) - set(minus) for plus, minus in zip(add, remove, strict=True)]
-    gone = (base - alone[0]) | (base - alone[1])
-    merged = outcome((edits[0], edits[1]), (0, 1)).snapshot.note(FIRST)
-    assert {tag for tag in merged.tags if len(tag) == 1} == ((alone[0] | alone[1]) - gone)
-    assert len(set(merged.tags)) == len(merged.tags)
-
-
-REASONS = st.lists(st.sampled_from(["kin", "cause", "see"]), max_size=3, unique=True)
-
-
-@pytest.mark.slow
-@LAWS
-@given(add=st.tuples(REASONS, REASONS), remove=st.booleans())
-def test_links_merge_as_sets(add: tuple[list[str], list[str]], remove: bool) -> None:
-    def edit(reasons: list[str], cut: bool) -> Edit:
-        def made(draft: Draft) -> None:
-            for reason in reasons:
-                link_notes(draft, FIRST, SECOND, reason)
-            if cut:
-                unlink_notes(draft, FIRST, THIRD)
-
-        return made
-
-    with two_programs() as (ours, theirs):
-        ours.change("link", lambda draft: link_notes(draft, FIRST, THIRD, "base"))
-        theirs.refresh()
-        sets = [drafted(ours, edit(add[0], remove)), drafted(theirs, edit(add[1], False))]
-        ours.apply(sets[0])
-        theirs.apply(sets[1])
-        theirs.refresh()
-        for holder, target in ((FIRST, SECOND), (SECOND, FIRST)):
-            links = [
-                (link.to, link.reason) for link in theirs.snapshot.note(holder).links if link.to == target
-            ]
-            assert sorted(links) == sorted((target, reason) for reason in {*add[0], *add[1]})
-        assert (THIRD in {link.to for link in theirs.snapshot.note(FIRST).links}) is not remove
+@given(base=SETS, ours=SETS, theirs=SETS)
+def test_tags_and_links_merge_as_sets(base: list[str], ours: list[str], theirs: list[str]) -> None:
+    sides = [
+        replace(make_note(1), tags=tuple(side), links=tuple(Link(to=to, reason="r") for to in side))
+        for side in (base, ours, theirs)
+    ]
+    merged = three_way.merge_notes(*sides, refuse)
+    gone = (set(base) - set(ours)) | (set(base) - set(theirs))
+    assert set(merged.tags) == {link.to for link in merged.links} == (set(ours) | set(theirs)) - gone
+    assert len(merged.tags) == len(merged.links) == len(set(merged.tags))
+    assert [tag for tag in merged.tags if tag in ours] == [tag for tag in ours if tag not in gone]
 
 
 def test_recalls_of_two_sessions_add_up_also_from_the_same_count() -> None:
@@ -306,3 +285,173 @@ def test_applying_a_change_set_again_does_nothing() -> None:
             assert theirs.apply(change_set).empty
             assert ours.apply(change_set).empty
             assert tree(ours.home) == before
+
+
+# Decided
+
+
+def decided(ours: Edit, theirs: Edit, decide: Any, former: Edit | None = None) -> Memory:
+    """The memory after `theirs`, with `ours`, thought out before, brought onto it by the decision and written."""
+    with two_programs() as (one, other):
+        if former is not None:
+            one.change("former", former)
+            other.refresh()
+        change_set = drafted(one, ours)
+        other.change("theirs", theirs)
+        with pytest.raises(ConflictError):
+            rebase(change_set, other.snapshot)
+        rebased = rebase(change_set, other.snapshot, decide)
+        other.apply(rebased)
+        _assert_in_step(other)
+        return other
+
+
+def _assert_in_step(memory: Memory) -> None:
+    """Every fact has one visible note that says the same, and every visible fact note has its fact."""
+    snapshot = memory.snapshot
+    notes = sorted((n.nugget_name, n.key, n.content) for n in snapshot.visible if n.is_fact)
+    facts = sorted((held.name, fact.key, fact.value) for held in snapshot.nuggets for fact in held.facts)
+    assert notes == facts
+    ids = {note.id for note in snapshot.notes}
+    assert all(link.to in ids for note in snapshot.notes for link in note.links)
+
+
+def _facts(memory: Memory) -> dict[str, str]:
+    return {fact.key: fact.value for fact in memory.snapshot.nugget("memory").facts}
+
+
+# ours, theirs, the facts when ours stand, the facts when theirs stand
+DECIDED: dict[str, tuple[Edit, Edit, dict[str, str], dict[str, str]]] = {
+    "value": (
+        lambda draft: remember(draft, "memory", "k", "ours"),
+        lambda draft: remember(draft, "memory", "k", "theirs"),
+        {"k": "ours"},
+        {"k": "theirs"},
+    ),
+    "new key": (
+        lambda draft: remember(draft, "memory", "new", "ours"),
+        lambda draft: remember(draft, "memory", "new", "theirs"),
+        {"k": "v", "new": "ours"},
+        {"k": "v", "new": "theirs"},
+    ),
+    "changed and forgotten": (
+        lambda draft: remember(draft, "memory", "k", "ours"),
+        lambda draft: forget(draft, "memory", "k"),
+        {"k": "ours"},
+        {},
+    ),
+    "changed and deleted": (
+        lambda draft: remember(draft, "memory", "k", "ours"),
+        lambda draft: delete_note(draft, FACT),
+        {"k": "ours"},
+        {},
+    ),
+    "forgotten and changed": (
+        lambda draft: forget(draft, "memory", "k"),
+        lambda draft: remember(draft, "memory", "k", "theirs"),
+        {},
+        {"k": "theirs"},
+    ),
+    "deleted and changed": (
+        lambda draft: delete_note(draft, FACT),
+        lambda draft: remember(draft, "memory", "k", "theirs"),
+        {},
+        {"k": "theirs"},
+    ),
+    "hidden and changed": (
+        lambda draft: hide_note(draft, FACT),
+        lambda draft: remember(draft, "memory", "k", "theirs"),
+        {},
+        {"k": "theirs"},
+    ),
+    "changed and hidden": (
+        lambda draft: remember(draft, "memory", "k", "ours"),
+        lambda draft: hide_note(draft, FACT),
+        {"k": "ours"},
+        {},
+    ),
+    "renamed and taken": (
+        lambda draft: edit_note(draft, FACT, title="new"),
+        lambda draft: remember(draft, "memory", "new", "theirs"),
+        {"new": "v"},
+        {"k": "v", "new": "theirs"},
+    ),
+}
+
+
+def test_a_fact_in_conflict_becomes_what_was_decided_and_stays_in_step_with_its_note() -> None:
+    for name in DECIDED:
+        ours, theirs, with_ours, with_theirs = DECIDED[name]
+        assert _facts(decided(ours, theirs, take_ours)) == with_ours
+        assert _facts(decided(ours, theirs, take_theirs)) == with_theirs
+
+
+def test_bringing_back_a_fact_whose_key_was_stored_anew_gives_the_key_to_the_one_decided_on() -> None:
+    def decide(decide: Any) -> Memory:
+        return decided(
+            lambda draft: unhide_note(draft, FACT),
+            lambda draft: remember(draft, "memory", "k", "newer"),
+            decide,
+            former=lambda draft: hide_note(draft, FACT),
+        )
+
+    taken = decide(take_ours)
+    assert _facts(taken) == {"k": "v"}
+    assert not taken.snapshot.note(FACT).hidden
+    left = decide(take_theirs)
+    assert _facts(left) == {"k": "newer"}
+    assert left.snapshot.note(FACT).hidden
+
+
+@pytest.mark.slow
+def test_a_note_changed_by_one_and_deleted_by_the_other_goes_or_comes_back() -> None:
+    edit, delete = (
+        lambda draft: edit_note(draft, FIRST, content="Kept."),
+        lambda draft: delete_note(draft, FIRST),
+    )
+    assert decided(edit, delete, take_ours).snapshot.note(FIRST).content == "Kept."
+    assert FIRST not in decided(edit, delete, take_theirs).snapshot.by_id
+    assert FIRST not in decided(delete, edit, take_ours).snapshot.by_id
+    assert decided(delete, edit, take_theirs).snapshot.note(FIRST).content == "Kept."
+
+
+@pytest.mark.parametrize("kind", ["undo", "redo", "restore"])
+def test_what_is_brought_back_stays_as_it_was_also_where_it_was_not_quite_right(kind: ChangeKind) -> None:
+    with two_programs() as (one, _):
+        note = one.snapshot.note(FIRST)
+        odd = note_object(1, tags=["Odd Tag"])
+        write_graph(
+            one.home, [note_object(0xFF, kind="fact", sourceKey="k", title="k", content="v", id=FACT), odd]
+        )
+        one.refresh()
+        done = one.change("edit", lambda draft: edit_note(draft, FIRST, content="Other."))[1]
+        back = done.inverse(id="back", at="later", author=done.author, reason="back", kind=kind)
+        one.apply(back)
+        assert one.snapshot.note(FIRST).tags == ("Odd Tag",)
+        assert note.tags != ("Odd Tag",)
+
+
+def test_all_conflicts_are_told_at_once_each_of_them_once() -> None:
+    def edit(text: str) -> Edit:
+        def made(draft: Draft) -> None:
+            edit_note(draft, FIRST, title=text, content=text)
+            delete_note(draft, SECOND) if text == "Theirs" else edit_note(draft, SECOND, content=text)
+            remember(draft, "memory", "k", text)
+            remember(draft, "memory", "new", text)
+
+        return made
+
+    collected = Collect(take_theirs)
+    left = decided(edit("Ours"), edit("Theirs"), collected)
+    found = {(conflict.where, conflict.field): conflict for conflict in collected.conflicts}
+    assert len(found) == len(collected.conflicts)
+    assert set(found) >= {
+        (FIRST, "title"),
+        (FIRST, "content"),
+        (SECOND, ""),
+        ("memory: k", "value"),
+        ("memory: new", ""),
+    }
+    content = found[FIRST, "content"]
+    assert (content.base, content.ours, content.theirs) == ("Content of note 1.", "Ours", "Theirs")
+    assert _facts(left) == {"k": "Theirs", "new": "Theirs"}
