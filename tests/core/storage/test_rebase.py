@@ -44,13 +44,13 @@ LAWS = settings(max_examples=examples(40), deadline=None, suppress_health_check=
 
 
 @contextmanager
-def two_programs() -> Iterator[tuple[Memory, Memory]]:
-    """Two programs that have opened the same folder."""
+def two_programs(facts: str = "jkl") -> Iterator[tuple[Memory, Memory]]:
+    """Two programs that have opened the same folder. facts: their keys, of which only "k" has a note."""
     with tempfile.TemporaryDirectory() as name:
         home = Path(name)
         fact_note = note_object(0xFF, kind="fact", sourceKey="k", title="k", content="v", id=FACT)
         write_graph(home, [fact_note, *(note_object(number, tags=["a", "b"]) for number in (1, 2, 3))])
-        write_nugget(home, "memory", [fact_object("j"), fact_object("k", "v"), fact_object("l")])
+        write_nugget(home, "memory", [fact_object(key, *("v" for _ in range(key == "k"))) for key in facts])
         counter = itertools.count()
         start = datetime(2026, 5, 5, tzinfo=UTC)
 
@@ -292,7 +292,7 @@ def test_applying_a_change_set_again_does_nothing() -> None:
 
 def decided(ours: Edit, theirs: Edit, decide: Any, former: Edit | None = None) -> Memory:
     """The memory after `theirs`, with `ours`, thought out before, brought onto it by the decision and written."""
-    with two_programs() as (one, other):
+    with two_programs("k") as (one, other):
         if former is not None:
             one.change("former", former)
             other.refresh()
@@ -417,7 +417,7 @@ def test_a_note_changed_by_one_and_deleted_by_the_other_goes_or_comes_back() -> 
 
 @pytest.mark.parametrize("kind", ["undo", "redo", "restore"])
 def test_what_is_brought_back_stays_as_it_was_also_where_it_was_not_quite_right(kind: ChangeKind) -> None:
-    with two_programs() as (one, _):
+    with two_programs("k") as (one, _):
         note = one.snapshot.note(FIRST)
         odd = note_object(1, tags=["Odd Tag"])
         write_graph(
