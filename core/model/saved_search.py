@@ -47,23 +47,11 @@ def read_searches(table: Mapping[str, Any]) -> tuple[tuple[SavedSearch, ...], tu
     found: list[SavedSearch] = []
     passed_over: list[str] = []
     for name, given in table.items():
-        search = _read(name, given)
-        if search is None:
-            passed_over.append(name)
-        else:
+        query = given.get("query") if isinstance(given, dict) else None
+        try:
+            search = SavedSearch(name, query if isinstance(query, str) else "")
+            checked(search)
             found.append(search)
+        except InvalidInputError:
+            passed_over.append(name)
     return tuple(found), tuple(passed_over)
-
-
-def _read(name: str, given: Any) -> SavedSearch | None:
-    if not isinstance(given, dict):
-        return None
-    query = given.get("query")
-    if not isinstance(query, str):
-        return None
-    search = SavedSearch(name, query)
-    try:
-        checked(search)
-    except InvalidInputError:
-        return None
-    return search

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -25,37 +24,24 @@ _LONGEST_NAME: Final = 120
 _DIGITS: Final = 8
 
 
-class _Stored(msgspec.Struct, omit_defaults=True):
-    """A record as its file holds it."""
-
-    file: str
-    where: str
-    reason: str
-    at: str
-    whole: bool
-    sha256: str
-    sound: bool = False
-
-
-@dataclass(frozen=True)
-class Record:
-    """Something that was set aside, mostly since it could not be read. `path`: the file that holds its exact bytes,
-    `size` of them.
+class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Something that was set aside, mostly since it could not be read, as its file beside the bytes holds it.
 
     file: the memory's file that it stood in, relative to the folder. where: its place there, in words. reason: why
     it was set aside. at: when that was, ISO 8601 in UTC. whole: whether it is all of that file. sound: whether it
-    can be read, and served its purpose, its content being in the memory.
+    can be read, and served its purpose, its content being in the memory. path: the file that holds its exact bytes,
+    `size` of them; no file holds these two.
     """
 
-    path: Path
     file: str
     where: str
     reason: str
     at: str
     whole: bool
     sha256: str
-    size: int
     sound: bool = False
+    path: Path = Path()
+    size: int = 0
 
 
 def set_aside(
@@ -80,11 +66,13 @@ def set_aside(
             if known is not None and (known.file, known.sha256) == (file, digest):
                 return known
     path = folder / f"{stamp(moment)}-{digest[:_DIGITS]}-{short}"
-    stored = _Stored(file, where, reason, iso(moment), whole, digest, sound)
+    stored = Record(
+        file=file, where=where, reason=reason, at=iso(moment), whole=whole, sha256=digest, sound=sound
+    )
     # The record last: once it is there, so are the bytes.
     replace_file(path, data)
     replace_file(path.with_name(path.name + RECORD), dump(msgspec.to_builtins(stored), indent=True) + b"\n")
-    return Record(path=path, size=len(data), **msgspec.structs.asdict(stored))
+    return msgspec.structs.replace(stored, path=path, size=len(data))
 
 
 def records(home: Path) -> list[Record]:
@@ -109,7 +97,7 @@ def _read_record(path: Path) -> Record | None:
     bytes_path = path.with_name(path.name.removesuffix(RECORD))
     try:
         found = read_file(path)
-        stored = msgspec.convert(load(found[0] if found else b""), _Stored)
-        return Record(path=bytes_path, size=bytes_path.stat().st_size, **msgspec.structs.asdict(stored))
+        stored = msgspec.convert(load(found[0] if found else b""), Record)
+        return msgspec.structs.replace(stored, path=bytes_path, size=bytes_path.stat().st_size)
     except (JsonError, msgspec.ValidationError, OSError, NuggetsError):
         return None
