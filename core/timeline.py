@@ -5,13 +5,13 @@ from __future__ import annotations
 import threading
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from core.errors import NotFoundError
 from core.model.change import ChangeSet
 from core.model.compare import at_moment
-from core.model.in_order import times_in_order
+from core.model.names import iso, parse_iso
 from core.model.snapshot import Snapshot
 from core.storage.journal.schema import BrokenJournalError, unreadable
 from core.storage.journal.times import Mark as Mark
@@ -178,3 +178,21 @@ def timeline_of(present: Snapshot, memory: Memory) -> Timeline:
 
     journal = store.journal
     return Timeline(present, marks(journal) if journal is not None else [], read, memory.now())
+
+
+def times_in_order(times: Sequence[str], now: str = "") -> list[str]:
+    """For each entry, oldest first, when it was made at the latest: a list that never goes back.
+
+    times: ISO 8601 times in UTC, as the entries bear them. The order of the entries is true, a time need not be: one
+    that is later than `now` is not believed, nor one that is earlier than the entry before. Such an entry was made when
+    the one before it was.
+    """
+    made: list[str] = []
+    believed = [
+        time if (moment := parse_iso(time)) and (not now or iso(moment) <= now) else "" for time in times
+    ]
+    latest = next(filter(None, believed), next(iter(times), ""))
+    for time in believed:
+        latest = max(latest, time)
+        made.append(latest)
+    return made

@@ -34,7 +34,7 @@ from core.storage.journal.carried import CarriedEntry, carried_entries
 from core.storage.journal.schema import BrokenJournalError, unreadable
 from core.storage.merge.deciding import refuse
 from core.storage.merge.merge import linked_both_ways, merge
-from core.storage.personal.settings_file import imported_settings
+from core.storage.personal.toml_files import imported_settings
 from core.timeline import timeline_of
 
 if TYPE_CHECKING:

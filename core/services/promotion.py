@@ -19,7 +19,7 @@ from core.projects import Project, Registered, Standpoint, known_projects, proje
 from core.services.log_access import of_the_log
 from core.storage.files.atomic import absolute_path, read_file, remove_leftovers_of, working_directory
 from core.storage.journal.promotions import keep_target, kept_target, kept_targets
-from core.storage.personal.projects import folders_called
+from core.storage.personal.page_homes import folders_called
 from core.text.memory_page import MarkdownPage, split_lines
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from core.memory import Memory
     from core.model.change import ChangeSet
     from core.model.draft import Draft
-    from core.storage.personal.searches_file import LoadedSearches
+    from core.storage.personal.toml_files import LoadedSearches
 
 _KEPT: Final = "nothing was written"
 
@@ -99,7 +99,7 @@ class SavedSearches:
         return self._change_file(edit)
 
     def _change(self, draft: Draft, put: Collection[SavedSearch], out: Collection[str]) -> None:
-        from core.storage.personal.searches_file import changed_searches
+        from core.storage.personal.toml_files import changed_searches
 
         before, after = changed_searches(self._home, put, out)
         if after != (before or b""):
@@ -124,7 +124,7 @@ class SavedSearches:
         return {search.name for search in self.all}
 
     def _reload(self) -> None:
-        from core.storage.personal.searches_file import LoadedSearches, load_searches, searches_version
+        from core.storage.personal.toml_files import LoadedSearches, load_searches, searches_version
 
         with self._guard:
             try:

@@ -21,7 +21,7 @@ from core.model.change import ChangeSet
 from core.model.compare import differences
 from core.services.arrivals import Arrived, Version, differing, is_memory_file, to_store
 from core.settings import SETTINGS_FILE
-from core.storage.files.scratch import scratch_folder
+from core.storage.files.others import scratch_folder
 from core.sync.git import (
     KEPT,
     OF_THIS_MACHINE,

@@ -18,7 +18,7 @@ from core.errors import ConflictError, NotFoundError
 from core.graph.edits import create_note, edit_note
 from core.memory import Memory
 from core.model.snapshot import Snapshot
-from core.timeline import Timeline
+from core.timeline import Timeline, times_in_order
 
 FEW = settings(
     max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -153,3 +153,32 @@ def test_states_asked_for_at_once_by_several_threads_are_the_same(memory: Memory
         found = list(pool.map(timeline.at, positions))
     for position, snapshot in zip(positions, found, strict=True):
         assert state(snapshot) == state(timeline.at(position))
+
+
+# Where a clock was wrong
+
+A, B, C, D = (f"2026-11-23T0{hour}:00:00.000Z" for hour in range(1, 5))
+PAST, FUTURE = "1998-01-01T00:00:00.000Z", "2036-01-01T00:00:00.000Z"
+EARLIER = "2026-11-23T00:59:30.000Z"
+
+
+@pytest.mark.parametrize(
+    ("times", "made"),
+    [
+        ([A, B, C], [A, B, C]), ([A, PAST, C], [A, A, C]), ([A, B, PAST], [A, B, B]),
+        ([A, PAST, PAST, B, C, D], [A, A, A, B, C, D]), ([A, FUTURE, C], [A, A, C]),
+        ([A, B, FUTURE], [A, B, B]), ([A, FUTURE], [A, A]), ([PAST, A], [PAST, A]),
+        ([FUTURE, A, B], [A, A, B]), ([A, EARLIER, B], [A, A, B]), ([FUTURE], [FUTURE]),
+        ([], []), ([A, "no time", B], [A, A, B]),
+    ],
+)  # fmt: skip
+def test_the_order_of_entries_rules_over_their_times(times: list[str], made: list[str]) -> None:
+    assert times_in_order(times, D) == made
+
+
+@given(st.lists(st.sampled_from([A, B, C, D, PAST, FUTURE, EARLIER, "no time"]), max_size=12))
+def test_times_never_go_back_and_each_is_one_that_was_given(times: list[str]) -> None:
+    made = times_in_order(times, D)
+    assert made == sorted(made)
+    assert len(made) == len(times)
+    assert set(made) <= set(times)

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from core.errors import ErrorCode, LockTimeoutError, NotSyncedError, ReadOnlyError, StorageError, remedy_for
 from core.folder import GRAPH_FILE, NOWHERE
-from core.storage.files.processes import runs
 from core.user_folders import STATE_VARIABLE
 
 if TYPE_CHECKING:
@@ -346,6 +345,19 @@ def remove_leftovers(home: Path, *others: Path) -> None:
     """
     for temporary, _ in leftovers(home, *others):
         _discard(temporary)
+
+
+def runs(pid: int) -> bool:
+    """Whether a process of this number runs on this machine; True where that cannot be told."""
+    if os.name == "nt":
+        return True
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        pass
+    return pid > 0
 
 
 def remove_leftovers_of(path: Path) -> None:

@@ -1,14 +1,26 @@
-"""Files of other programs: written as they were found, with mode and owner, and only while they are what was read."""
+"""Files of other programs: written as they were found, with mode and owner, and only while they are what was read; and
+files that another program is handed for a moment, in a folder that goes afterwards.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import stat
-from collections.abc import Iterable, Sequence
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
-from core.storage.files.atomic import discard, put_in_place, read_file, refused, remove_file, stage_file
+from core.storage.files.atomic import (
+    discard,
+    make_folder,
+    put_in_place,
+    read_file,
+    refused,
+    remove_file,
+    stage_file,
+)
 
 
 class MovedOnError(Exception):
@@ -58,3 +70,23 @@ def remove_empty(folders: Sequence[Path]) -> None:
     for folder in reversed(folders):
         with contextlib.suppress(OSError):
             folder.rmdir()
+
+
+@contextmanager
+def scratch_folder(parent: Path, contents: Iterable[bytes] = ()) -> Iterator[tuple[Path, list[Path]]]:
+    """A new folder in `parent`, which is made, and files with these contents in it. Raises StorageError."""
+    make_folder(parent)
+    try:
+        made = tempfile.TemporaryDirectory(dir=parent, ignore_cleanup_errors=True)
+    except OSError as error:
+        raise refused(parent, "cannot be written", error) from error
+    with made as name:
+        folder, paths = Path(name), []
+        for number, data in enumerate(contents):
+            path = folder / str(number)
+            try:
+                path.write_bytes(data)
+            except OSError as error:
+                raise refused(path, "cannot be written", error) from error
+            paths.append(path)
+        yield folder, paths

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import platform
 from pathlib import Path
 from typing import Final, Self
 
@@ -10,11 +12,22 @@ import msgspec
 
 from core.errors import ConflictError, ErrorCode, StorageError
 from core.storage.files.atomic import Lock, identity, refused, try_lock
-from core.storage.files.processes import Process, this_process
 
 PRESENCE_NAME: Final = ".nuggets.daemon.lock"
 _PATIENCE: Final = 1.0
 _LONGEST: Final = 10_000
+
+
+class Process(msgspec.Struct, frozen=True):
+    """A process of some machine."""
+
+    host: str
+    pid: int
+
+
+def this_process() -> Process:
+    """The process that asks."""
+    return Process(platform.node(), os.getpid())
 
 
 class DaemonOn(msgspec.Struct, frozen=True):

@@ -14,7 +14,7 @@ from core.model.infer import MetaInput
 from core.model.note import replace
 from core.projects import Project, register, take_over
 from core.promotion import project_folder
-from core.storage.personal.projects import folders_called
+from core.storage.personal.page_homes import folders_called
 
 # Title, nugget, scope.
 NOTES = [
