@@ -59,7 +59,7 @@ def test_the_key_line_fits_and_keeps_help_and_quit_longest() -> None:
         ("notes", "e edit  x hide  n note  l link"),
         ("note", "e edit  x hide  t tags  y copy  esc back"),
         ("neighbours", "⏎ open  + accept  x hide  l link  esc back"),
-        ("graph", "g fullscreen  x hide  [  ] hops  +  - detail"),
+        ("graph", "g fullscreen  x hide  [  ] hops"),
         ("audit", "u undo  x hide  ⏎ open  F filter"),
     ],
 )
