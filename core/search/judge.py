@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from core.model.judgement import Judgement
+from core.model.note import custom_tags
 from core.search.asked import asked_kinds, is_telling, names_no_thing
 from core.search.documents import NO_WORD, is_content_word
 from core.search.state import State
@@ -71,6 +72,7 @@ _AS_GOOD_FROM: Final = 0.9
 # asked for is nearly as good as the word that asks, and a note without one stands behind others.
 _PARTLY: Final = 0.16
 _FEW_WORDS: Final = 3
+_STORY: Final = 8
 # How alike a word of the note is at least for which one may be misspelt.
 _LIKE: Final = 0.6
 _OF_KIND: Final = 0.8
@@ -78,8 +80,8 @@ _OTHER_KIND: Final = 0.3
 # A query that names this share of a fact's key is about that fact.
 _WHOLLY_NAMED: Final = 0.9
 # The fitted rule: the log odds that a note answers.
-INTERCEPT: Final = 0.619
-WEIGHTS: Final = (1.965, 1.169, -1.611, 3.667, 1.535)
+INTERCEPT: Final = 0.143
+WEIGHTS: Final = (1.997, 1.140, -1.732, 3.786, 1.411)
 # That the whole query is a note's title, or stands in no other note word for word, leaves little doubt.
 _TITLE_LIKELIHOOD: Final = 0.97
 _VERBATIM_LIKELIHOOD: Final = 0.95
@@ -139,6 +141,9 @@ class Judge:
         self._words = [_weighed(ranking.state, term, term.word in self._idle) for term in ranking.terms]
         for place in _doubled(ranking.terms):
             self._words[place] = (0.0, {})
+        # A long question tells a story: what no note says of it is not what is asked.
+        if sum(weight >= _LITTLE for weight, _ in self._words) > _STORY:
+            self._words = [(weight * (1.0 if some else _IDLE), some) for weight, some in self._words]
         self._query_weight = sum(weight for weight, _ in self._words)
         self._nowhere = any(_lacks(ranking, term) for term in ranking.terms)
         self._named = {stem for _, some in self._words for stem, sure in some.items() if sure >= _SYNONYM}
@@ -185,10 +190,11 @@ class Judge:
         """What the likelihood of a row is made of."""
         text = self._ranking.text
         only = text.phrase[row] and not any(text.phrase[other] for other in self._others(row))
-        least = _TITLE_LIKELIHOOD if text.title[row] else _VERBATIM_LIKELIHOOD if only else 0.0
+        named = OFFERED_FROM if self._held(row).titled >= 1.0 else 0.0
+        least = _TITLE_LIKELIHOOD if text.title[row] else _VERBATIM_LIKELIHOOD if only else named
         tied = any(self._tied(row, other) for other in self._others(row, CLAIMED_AMONG))
         beside = self._beside_the_point(row) or self._lacks(self._held(row))
-        return Verdict(self.evidence(row), least, tied or (not least and beside))
+        return Verdict(self.evidence(row), least, tied or (least < FOUND_FROM and beside))
 
     def _beside_the_point(self, row: int) -> bool:
         """Whether a note only asks, only completes words of several, or is about something else: it has no title and
@@ -321,17 +327,21 @@ class Judge:
         return 1 if any(one.answered_in(text) for one in self._kinds) else -1
 
     def _named_of_title(self, row: int) -> tuple[bool, float]:
-        """Whether a note has a title of its own, and the share of its weight that the query names."""
+        """Whether a note has a title of its own, and the share of its weight that the query names. A tag is a name as
+        well where it is named whole and few notes hold its rarest word.
+        """
         note, state = self._ranking.state.notes[row], self._ranking.state
+        language, titled = state.language(row), 0.0
         title = words(note.title, compounds=True)
-        if len(title) >= _LEAST_BEGINNING and note.content.lstrip().startswith(note.title.strip(" .\u2026")):
-            return False, 0.0
-        language = state.language(row)
-        telling = (one for one in title if is_content_word(one) and not serves_grammar(one, (language,)))
-        stems = {stem_in(one, language) for one in telling}
-        weights = {stem: _weight(_rarity(state, state.count(stem)), stem) for stem in stems}
-        named = sum(weight for stem, weight in weights.items() if stem in self._named or stem in self._cues)
-        return True, named / sum(weights.values()) if weights else 0.0
+        own = len(title) < _LEAST_BEGINNING or not note.content.lstrip().startswith(note.title.strip(" .\u2026"))
+        for name, typed in enumerate((title if own else [], *(words(tag) for tag in custom_tags(note)))):
+            telling = (one for one in typed if is_content_word(one) and not serves_grammar(one, (language,)))
+            counts = {stem: state.count(stem) for stem in (stem_in(one, language) for one in telling)}
+            weights = {stem: _weight(_rarity(state, count), stem) for stem, count in counts.items()}
+            named = sum(weight for stem, weight in weights.items() if stem in self._named or stem in self._cues)
+            whole = named == sum(weights.values()) and min(counts.values(), default=0) <= CLAIMED_AMONG
+            titled = max(titled, named / sum(weights.values()) if weights and (whole or not name) else 0.0)
+        return own, titled
 
 
 def _may_be_misspelt(word: str, names: Collection[str]) -> bool:

@@ -30,8 +30,8 @@ from core.search.results import Filters
 from core.settings import SearchSettings
 
 RIDGE = 1.0
-# More is claimed than the fit alone would, as long as claims are right in 85 % of cases on every memory of short notes.
-BOLD = 0.66
+# A little more is claimed than the fit alone would; beyond this every other claim more is wrong.
+BOLD = 0.2
 NAMES = ("coverage", "titled", "lone", "ahead", "more")
 # What the questions of a memory count for together. What is left out may be answered by another note. Those that were
 # written beside a memory ask about the same people and things, as an agent's do; of a foreign subject are few.
@@ -85,7 +85,7 @@ def _hits(index: SearchIndex, text: str, answers: frozenset[str]) -> Iterator[Hi
 
 def fitted(some: Sequence[Case]) -> NDArray[np.float64]:
     """Intercept and weights, by Newton's method."""
-    shown = [case for case in some if case.hits and not case.hits[0].verdict.least]
+    shown = [case for case in some if case.hits and case.hits[0].verdict.least < FOUND_FROM]
     inputs = np.array([(1.0, *features(case.hits[0].verdict.evidence)) for case in shown])
     right = np.array([case.hits[0].right for case in shown], dtype=float)
     number = Counter((case.memory.name, case.kind) for case in shown)
