@@ -333,12 +333,16 @@ class Judge:
         note, state = self._ranking.state.notes[row], self._ranking.state
         language, titled = state.language(row), 0.0
         title = words(note.title, compounds=True)
-        own = len(title) < _LEAST_BEGINNING or not note.content.lstrip().startswith(note.title.strip(" .\u2026"))
+        own = len(title) < _LEAST_BEGINNING or not note.content.lstrip().startswith(
+            note.title.strip(" .\u2026")
+        )
         for name, typed in enumerate((title if own else [], *(words(tag) for tag in custom_tags(note)))):
             telling = (one for one in typed if is_content_word(one) and not serves_grammar(one, (language,)))
             counts = {stem: state.count(stem) for stem in (stem_in(one, language) for one in telling)}
             weights = {stem: _weight(_rarity(state, count), stem) for stem, count in counts.items()}
-            named = sum(weight for stem, weight in weights.items() if stem in self._named or stem in self._cues)
+            named = sum(
+                weight for stem, weight in weights.items() if stem in self._named or stem in self._cues
+            )
             whole = named == sum(weights.values()) and min(counts.values(), default=0) <= CLAIMED_AMONG
             titled = max(titled, named / sum(weights.values()) if weights and (whole or not name) else 0.0)
         return own, titled
