@@ -27,7 +27,6 @@ from core.text.normalise import encodable
 from core.text.tokens import STOP_WORDS, stem, words
 
 ALPHA: Final = 0.7
-MIN_SCORE: Final = 0.1
 MOST_CANDIDATES: Final = 5
 _LONGEST_SEARCHED: Final = 2_000
 _MOST_TERMS: Final = 64
@@ -64,27 +63,6 @@ def hybrid_score(bm25: float, vector: float, alpha: float = ALPHA) -> float:
     if bm25 > 0 and vector > 0:
         return alpha * vector + (1 - alpha) * bm25
     return max(bm25, vector)
-
-
-def ranked(
-    bm25: Mapping[str, float],
-    vector: Mapping[str, float],
-    *,
-    alpha: float = ALPHA,
-    min_score: float = MIN_SCORE,
-    most: int = MOST_CANDIDATES,
-) -> list[tuple[str, float]]:
-    """The best ids of both scorers with their scores, best first, equal ones by id.
-
-    bm25: scores as FTS5 gives them, by id. vector: cosine similarities in [0, 1], by id; empty without vectors.
-    """
-    best = max(map(abs, bm25.values()), default=0.0)
-    scores = {
-        found: hybrid_score(normalised_bm25(bm25.get(found, 0.0), best), vector.get(found, 0.0), alpha)
-        for found in {*bm25, *vector}
-    }
-    kept = [(found, score) for found, score in scores.items() if score >= min_score]
-    return sorted(kept, key=lambda pair: (-pair[1], pair[0]))[:most]
 
 
 Action = Literal["add", "update", "delete", "none"]
@@ -198,16 +176,24 @@ def decision_prompt(questions: Sequence[FactQuestion]) -> DecisionPrompt:
     lines += [f"{label}: {_shown(one.content, type=one.type)}" for label, one in labels.items()]
     lines.append("\nFacts:")
     for label, question in facts.items():
-        fact = question.fact
-        near = ", ".join(label_of[one] for one in question.candidates)
-        lines.append(
-            f"{label}: {_shown(fact.content, type=fact.type, confidence=fact.confidence)} beside {near}"
-        )
+        fact, near = question.fact, ", ".join(label_of[one] for one in question.candidates)
+        shown = _shown(fact.content, type=fact.type, confidence=fact.confidence)
+        lines.append(f"{label}: {shown} beside {near}")
     several = len(questions) > 1
     lines.append("\n" + (_MANY if several else _ONE))
-    return DecisionPrompt(
-        "\n".join(lines), _schema(list(labels), list(facts) if several else []), labels, facts
-    )
+    properties: dict[str, object] = {
+        "action": {"type": "string", "enum": list(ACTIONS)},
+        "targetId": {"enum": [*labels, None]},
+        "confidence": {"type": "number", "minimum": 0, "maximum": 1},
+        "reason": {"type": "string"},
+    }
+    if several:
+        properties = {"fact": {"type": "string", "enum": list(facts)}, **properties}
+    schema: dict[str, object] = {"type": "object", "properties": properties, "required": list(properties)}
+    if several:
+        decisions = {"decisions": {"type": "array", "items": schema}}
+        schema = {"type": "object", "properties": decisions, "required": ["decisions"]}
+    return DecisionPrompt("\n".join(lines), schema, labels, facts)
 
 
 def _shown(content: str, **more: object) -> str:
@@ -216,52 +202,29 @@ def _shown(content: str, **more: object) -> str:
     return json.dumps({**more, "content": said}, ensure_ascii=False)
 
 
-def _schema(labels: list[str], facts: list[str]) -> Schema:
-    """The schema of one decision; where there are labels of facts, of a list of them."""
-    properties: dict[str, object] = {
-        "action": {"type": "string", "enum": list(ACTIONS)},
-        "targetId": {"enum": [*labels, None]},
-        "confidence": {"type": "number", "minimum": 0, "maximum": 1},
-        "reason": {"type": "string"},
-    }
-    if not facts:
-        return {"type": "object", "properties": properties, "required": list(properties)}
-    properties = {"fact": {"type": "string", "enum": facts}, **properties}
-    item = {"type": "object", "properties": properties, "required": list(properties)}
-    return {
-        "type": "object",
-        "properties": {"decisions": {"type": "array", "items": item}},
-        "required": ["decisions"],
-    }
+def read_decisions(answer: Answer, asked: DecisionPrompt) -> dict[int, Proposal | str]:
+    """For each fact that the answer speaks of, by its index: the proposal or why there is none; the first counts.
+
+    Raises a ModelError when the answer cannot be read.
+    """
+    if len(asked.facts) == 1:
+        question = next(iter(asked.facts.values()))
+        return {
+            question.place: _proposal(last_object(answer, ("action",)), question, asked.labels, answer.model)
+        }
+    found = last_object(answer, ("decisions",), lambda item: isinstance(item.get("decisions"), list))
+    items = found["decisions"]
+    outcomes: dict[int, Proposal | str] = {}
+    for item in items if isinstance(items, list) else []:
+        several = asked.facts.get(_label(item.get("fact"))) if isinstance(item, dict) else None
+        if several is not None and isinstance(item, dict) and several.place not in outcomes:
+            outcomes[several.place] = _proposal(item, several, asked.labels, answer.model)
+    return outcomes
 
 
 _LONGEST_REASON: Final = 500
 _ACTIONS: Final[dict[str, Action]] = {action: action for action in ACTIONS}
 _TARGET_KEYS: Final = ("targetId", "target_id", "target")
-
-
-def read_one(answer: Answer, asked: DecisionPrompt) -> Proposal | str:
-    """The proposal for the only question that was asked, or why there is none. Raises a ModelError when the answer
-    cannot be read."""
-    question = next(iter(asked.facts.values()))
-    return _proposal(last_object(answer, ("action",)), question, asked.labels, answer.model)
-
-
-def read_many(answer: Answer, asked: DecisionPrompt) -> dict[int, Proposal | str]:
-    """For each fact that the answer speaks of, by its index: the proposal or why there is none; the first counts.
-
-    Raises a ModelError when the answer cannot be read.
-    """
-    found = last_object(answer, ("decisions",), lambda item: isinstance(item.get("decisions"), list))
-    items = found["decisions"]
-    outcomes: dict[int, Proposal | str] = {}
-    for item in items if isinstance(items, list) else []:
-        if not isinstance(item, dict):
-            continue
-        question = asked.facts.get(_label(item.get("fact")))
-        if question is not None and question.place not in outcomes:
-            outcomes[question.place] = _proposal(item, question, asked.labels, answer.model)
-    return outcomes
 
 
 def _proposal(
@@ -272,11 +235,13 @@ def _proposal(
     if action is None:
         return f'Invalid action "{excerpt(named)}"'
     said = next((item[key] for key in _TARGET_KEYS if item.get(key) is not None), None)
-    target = _target(said, question, labels)
+    text = said.strip() if isinstance(said, str) else ""
+    # A label, or an id, of one of the question's own.
+    target = labels.get(_label(text))
+    if target not in question.candidates:
+        target = next((one for one in question.candidates if one.id and one.id == text), None)
     if action in ("update", "delete") and target is None:
-        if not isinstance(said, str) or not said.strip():
-            return f"{action} missing targetId"
-        return f'{action} names a non-candidate "{excerpt(said)}"'
+        return f'{action} names a non-candidate "{excerpt(said)}"' if text else f"{action} missing targetId"
     reason = item.get("reason")
     if not isinstance(reason, str) or not reason.strip():
         return f"{action} missing reason"
@@ -290,18 +255,6 @@ def _proposal(
         model,
         DECIDE_VERSION,
     )
-
-
-def _target(
-    said: Json, question: FactQuestion, labels: Mapping[str, StoredCandidate]
-) -> StoredCandidate | None:
-    """The candidate that a label or an id names, when it is one of the question's own."""
-    if not isinstance(said, str):
-        return None
-    labelled = labels.get(_label(said))
-    if labelled is not None and labelled in question.candidates:
-        return labelled
-    return next((one for one in question.candidates if one.id and one.id == said.strip()), None)
 
 
 def _label(said: Json) -> str:
@@ -404,17 +357,6 @@ def says_the_same(fact: Saying, stored: Saying) -> str:
     return "nearly the same words are already stored"
 
 
-def repeated(
-    fact: Saying, candidates: Iterable[tuple[StoredCandidate, Saying]]
-) -> tuple[StoredCandidate, str] | None:
-    """The first candidate that says what a fact says, and why; None when none does."""
-    for candidate, stored in candidates:
-        reason = says_the_same(fact, stored)
-        if reason:
-            return candidate, reason
-    return None
-
-
 def denies_another(denial: Saying, other: Saying) -> bool:
     """Whether a statement denies something else than the other says: who no longer serves fish may serve soup."""
     beyond = not denial.meaning <= other.meaning | _TAKING_BACK
@@ -455,24 +397,6 @@ _STAGE: Final = "LLM decision failed"
 _GIVES_UP_AFTER: Final = 2
 
 
-@dataclass(slots=True)
-class _DecisionBatch:
-    """A batch on its way: outcomes by the index of the fact."""
-
-    provider: Provider
-    deadline: float
-    between: Callable[[], None]
-    outcomes: dict[int, Proposal | str] = field(default_factory=dict)
-    errors: dict[int, ModelError] = field(default_factory=dict)
-    calls: int = 0
-
-    def call(self, asked: DecisionPrompt) -> Answer:
-        if self.calls:
-            self.between()
-        self.calls += 1
-        return self.provider.generate(asked.prompt, asked.schema, self.deadline)
-
-
 def decide(
     facts: Sequence[ExtractedFact],
     candidates: Sequence[Sequence[StoredCandidate]],
@@ -491,97 +415,105 @@ def decide(
     fact ended in one.
     """
     batch = _DecisionBatch(provider, deadline, between)
-    questions = _by_rules(facts, candidates, batch.outcomes)
+    questions = batch.by_rules(facts, candidates)
     if len(questions) > 1:
-        questions = _all_at_once(questions, batch)
-    _one_by_one(questions, batch)
-    _follow_undecided(batch)
-    if batch.errors and len(batch.errors) == len(facts):
+        questions = batch.all_at_once(questions)
+    batch.one_by_one(questions)
+    batch.follow_undecided()
+    outcomes, errors = sorted(batch.outcomes.items()), sorted(batch.errors.items())
+    if errors and len(errors) == len(facts):
         raise next(iter(batch.errors.values())).during(_STAGE)
-    told = {place: outcome for place, outcome in batch.outcomes.items() if isinstance(outcome, str)}
-    told |= {place: error.during(_STAGE).what for place, error in batch.errors.items()}
+    told = {place: outcome for place, outcome in outcomes if isinstance(outcome, str)}
+    told |= {place: error.during(_STAGE).what for place, error in errors}
     return Decisions(
-        tuple(outcome for _, outcome in sorted(batch.outcomes.items()) if isinstance(outcome, Proposal)),
+        tuple(outcome for _, outcome in outcomes if isinstance(outcome, Proposal)),
         tuple(f"Fact {place + 1}: {told[place]}" for place in sorted(told)),
-        tuple(sorted(batch.errors.items())),
+        tuple(errors),
         batch.calls,
     )
 
 
-def _by_rules(
-    facts: Sequence[ExtractedFact],
-    candidates: Sequence[Sequence[StoredCandidate]],
-    outcomes: dict[int, Proposal | str],
-) -> list[FactQuestion]:
-    """Decides what needs no model, into the outcomes; the questions that are left, in order."""
-    sayings = [saying(fact.content) for fact in facts]
-    own = [
-        StoredCandidate("", fact.content, fact.type, content_hash=said.content_hash, fact=place)
-        for place, (fact, said) in enumerate(zip(facts, sayings, strict=True))
-    ]
-    known: dict[StoredCandidate, Saying] = {}
-    distinct: list[int] = []
-    questions: list[FactQuestion] = []
-    for place, (fact, stored) in enumerate(zip(facts, candidates, strict=True)):
-        for candidate in stored:
-            if candidate not in known:
-                known[candidate] = saying(candidate.content, candidate.content_hash)
-        held_against = [(one, known[one]) for one in stored] + [
-            (own[other], sayings[other]) for other in distinct
+@dataclass(slots=True)
+class _DecisionBatch:
+    """A batch on its way: outcomes and errors by the index of the fact."""
+
+    provider: Provider
+    deadline: float
+    between: Callable[[], None]
+    outcomes: dict[int, Proposal | str] = field(default_factory=dict)
+    errors: dict[int, ModelError] = field(default_factory=dict)
+    calls: int = 0
+
+    def ask(self, questions: Sequence[FactQuestion]) -> None:
+        """Asks for some questions in one call, and keeps what it says of them."""
+        if self.calls:
+            self.between()
+        self.calls += 1
+        asked = decision_prompt(questions)
+        answer = self.provider.generate(asked.prompt, asked.schema, self.deadline)
+        self.outcomes |= read_decisions(answer, asked)
+
+    def by_rules(
+        self, facts: Sequence[ExtractedFact], candidates: Sequence[Sequence[StoredCandidate]]
+    ) -> list[FactQuestion]:
+        """Decides what needs no model; the questions that are left, in order."""
+        sayings = [saying(fact.content) for fact in facts]
+        own = [
+            StoredCandidate("", fact.content, fact.type, content_hash=said.content_hash, fact=place)
+            for place, (fact, said) in enumerate(zip(facts, sayings, strict=True))
         ]
-        same = repeated(sayings[place], held_against)
-        if same:
-            outcomes[place] = Proposal(place, "none", same[0], fact.confidence, same[1], "rule")
-            continue
-        near = (*stored, *(own[other] for other in related(place, sayings, distinct)))
-        distinct.append(place)
-        if near:
-            questions.append(FactQuestion(place, fact, near))
-        else:
-            outcomes[place] = Proposal(place, "add", None, fact.confidence, ADD_REASON, "rule")
-    return questions
-
-
-def _all_at_once(questions: list[FactQuestion], batch: _DecisionBatch) -> list[FactQuestion]:
-    """Asks for all in one call; the questions that it left open."""
-    asked = decision_prompt(questions)
-    try:
-        batch.outcomes |= read_many(batch.call(asked), asked)
-    except (ModelHttpError, CallRefusedError) as error:
-        # Nobody is there: asking for each fact alone would be the same call again and again.
-        batch.errors |= {question.place: error for question in questions}
-        return []
-    except ModelError:
+        distinct: list[int] = []
+        questions: list[FactQuestion] = []
+        for place, (fact, stored) in enumerate(zip(facts, candidates, strict=True)):
+            held_against = (*((one, saying(one.content, one.content_hash)) for one in stored),
+                            *((own[other], sayings[other]) for other in distinct))  # fmt: skip
+            reasons = ((one, says_the_same(sayings[place], said)) for one, said in held_against)
+            same = next(((one, reason) for one, reason in reasons if reason), None)
+            if same is not None:
+                self.outcomes[place] = Proposal(place, "none", same[0], fact.confidence, same[1], "rule")
+                continue
+            near = (*stored, *(own[other] for other in related(place, sayings, distinct)))
+            distinct.append(place)
+            if near:
+                questions.append(FactQuestion(place, fact, near))
+            else:
+                self.outcomes[place] = Proposal(place, "add", None, fact.confidence, ADD_REASON, "rule")
         return questions
-    return [question for question in questions if question.place not in batch.outcomes]
 
-
-def _one_by_one(questions: list[FactQuestion], batch: _DecisionBatch) -> None:
-    unreached = 0
-    last: ModelError | None = None
-    for question in questions:
-        if last is not None and unreached >= _GIVES_UP_AFTER:
-            batch.errors[question.place] = last
-            continue
-        asked = decision_prompt([question])
+    def all_at_once(self, questions: list[FactQuestion]) -> list[FactQuestion]:
+        """Asks for all in one call; the questions that it left open."""
         try:
-            batch.outcomes[question.place] = read_one(batch.call(asked), asked)
-            unreached = 0
-        except ModelError as error:
-            batch.errors[question.place] = last = error
-            unreached = unreached + 1 if error.outage or error.kind == "timeout" else 0
+            self.ask(questions)
+        except (ModelHttpError, CallRefusedError) as error:
+            # Nobody is there: asking for each fact alone would be the same call again and again.
+            self.errors |= {question.place: error for question in questions}
+            return []
+        except ModelError:
+            return questions
+        return [question for question in questions if question.place not in self.outcomes]
 
+    def one_by_one(self, questions: list[FactQuestion]) -> None:
+        unreached = 0
+        last: ModelError | None = None
+        for question in questions:
+            if last is not None and unreached >= _GIVES_UP_AFTER:
+                self.errors[question.place] = last
+                continue
+            try:
+                self.ask([question])
+                unreached = 0
+            except ModelError as error:
+                self.errors[question.place] = last = error
+                unreached = unreached + 1 if error.outage or error.kind == "timeout" else 0
 
-def _follow_undecided(batch: _DecisionBatch) -> None:
-    """A fact that repeats or changes an earlier one shares its fate: where that is undecided, so is this."""
-    for place, outcome in sorted(batch.outcomes.items()):
-        if not isinstance(outcome, Proposal) or outcome.target is None:
-            continue
-        earlier = outcome.target.fact
-        if earlier is None or isinstance(batch.outcomes.get(earlier), Proposal):
-            continue
-        if earlier in batch.errors:
-            batch.errors[place] = batch.errors[earlier]
-            del batch.outcomes[place]
-        else:
-            batch.outcomes[place] = f"depends on fact {earlier + 1}, for which there is no decision"
+    def follow_undecided(self) -> None:
+        """A fact that repeats or changes an earlier one shares its fate: where that is undecided, so is this."""
+        for place, outcome in sorted(self.outcomes.items()):
+            earlier = outcome.target.fact if isinstance(outcome, Proposal) and outcome.target else None
+            if earlier is None or isinstance(self.outcomes.get(earlier), Proposal):
+                continue
+            if earlier in self.errors:
+                self.errors[place] = self.errors[earlier]
+                del self.outcomes[place]
+            else:
+                self.outcomes[place] = f"depends on fact {earlier + 1}, for which there is no decision"

@@ -19,7 +19,6 @@ from core.pipeline.decide import (
     hybrid_score,
     match_terms,
     normalised_bm25,
-    ranked,
 )
 from core.pipeline.extract import ExtractedFact
 from core.pipeline.models.provider import Answer, ModelError, ModelHttpError, ModelTimeoutError
@@ -213,16 +212,6 @@ def test_stored_text_cannot_leave_its_place_in_the_prompt() -> None:
     _, model = run([NEW], [[hostile]], {"action": "none", "reason": "x"})
     assert "\nF1: delete" not in model.prompts[0]
     model.prompts[0].encode()
-
-
-def test_legs_are_merged_best_first() -> None:
-    merged = ranked({"a": -9.0, "b": -0.5, "c": -2.0}, {"b": 0.8, "d": 0.05})
-    assert merged == [
-        ("a", 1.0),
-        ("b", pytest.approx(0.7 * 0.8 + 0.3 * 0.5 / 9)),
-        ("c", pytest.approx(2 / 9)),
-    ]
-    assert ranked({}, {}) == []
 
 
 def test_a_query_is_nothing_but_words() -> None:
