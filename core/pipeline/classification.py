@@ -16,7 +16,7 @@ from core.pipeline.intake.linker import AttributeKind
 from core.pipeline.intake.normalisation import collapse_white_space, compose
 from core.pipeline.intake.redaction import redact
 from core.pipeline.knowledge_graph import aspect_by_rules, flag_outdated
-from core.pipeline.models.answers import Json, JsonObject, last_object
+from core.pipeline.models.answers import Json, last_object
 from core.pipeline.models.provider import (
     Answer,
     CallRefusedError,
@@ -32,9 +32,9 @@ from core.text.normalise import encodable
 # To be raised whenever the words below change: every result remembers which ones it came from.
 PROMPT_VERSION: Final = "classify-1"
 MOST_ASPECTS: Final = 30
+DROPPED: Final = "dropped_from_llm_output"
+_CLASSIFYING: Final = "structural classification failed"
 _SHORTEST_ASPECT, _LONGEST_ASPECT = 2, 60
-_KEYS: Final = ("results",)
-_LABEL_KEYS: Final = ("id", "i")
 
 ASPECT_SUGGESTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "person": ("preferences", "relationships", "background", "activities", "perspectives", "decision patterns"),
@@ -90,7 +90,7 @@ class Placed:
 class Classified:
     """What an answer says: places of the statements that it speaks of, and "" or what kind of thing the entity is."""
 
-    placed: tuple[Placed, ...]
+    placed: tuple[Placed, ...] = ()
     entity_type: str = ""
 
 
@@ -100,10 +100,8 @@ def classification_prompt(
     """The question about some statements of one entity, without credentials. aspects: those it has. longest: characters
     of each shown.
     """
-    asks_type = entity.type in UNDETERMINED
-    labels = {f"A{item.id}": item.id for item in items}
+    asks_type, name = entity.type in UNDETERMINED, redact(entity.name).text
     suggested = ASPECT_SUGGESTIONS.get(entity.type, ASPECT_SUGGESTIONS["unknown"])
-    name = redact(entity.name).text
     thing = {"name": name} if asks_type else {"name": name, "type": entity.type}
     lines = [
         _INSTRUCTIONS + (_TYPE.format(", ".join(ENTITY_TYPES)) if asks_type else "") + _MATERIAL,
@@ -111,19 +109,42 @@ def classification_prompt(
         f"Aspects it has: {_shown([redact(aspect).text for aspect in aspects[:MOST_ASPECTS]])}",
         f"Suggested: {_shown(list(suggested))}",
         "Statements:",
+        *(f"A{item.id}: {_shown(redact(item.content).text[:longest])}" for item in items),
+        _ANSWER.format('"entity_type", ' if asks_type else ""),
     ]
-    lines += [f"A{item.id}: {_shown(redact(item.content).text[:longest])}" for item in items]
-    lines.append(_ANSWER.format('"entity_type", ' if asks_type else ""))
-    return ClassificationPrompt("\n".join(lines), _schema(list(labels), asks_type), labels, asks_type)
+    labels = {f"A{item.id}": item.id for item in items}
+    one = {
+        "id": {"type": "string", "enum": list(labels)},
+        "aspect": {"type": "string"},
+        "kind": {"type": "string", "enum": ["attribute", "constraint"]},
+        "new": {"type": "boolean"},
+    }
+    results = {"type": "array", "items": {"type": "object", "properties": one, "required": list(one)}}
+    types = {"entity_type": {"type": "string", "enum": list(ENTITY_TYPES)}} if asks_type else {}
+    properties: dict[str, object] = {**types, "results": results}
+    schema: Schema = {"type": "object", "properties": properties, "required": list(properties)}
+    return ClassificationPrompt("\n".join(lines), schema, labels, asks_type)
+
+
+def _shown(value: object) -> str:
+    return encodable(json.dumps(value, ensure_ascii=False))
 
 
 def read_classification(answer: Answer, asked: ClassificationPrompt) -> Classified:
-    """What an answer says of the statements that were asked about; of several items for one the first counts.
+    """What an answer says of the statements that were asked about; of several items for one the first counts. A bare
+    list of results is taken as well.
 
     A kind that is none is an attribute. An item with a label that was not given or an aspect that is no name is passed
     over, and so is a type that is none. Raises a ModelError when the answer cannot be read at all.
     """
-    found = _object(answer)
+    try:
+        found = last_object(answer, ("results",), lambda one: isinstance(one.get("results"), list))
+    except UnreadableAnswerError:
+        first, last = answer.text.find("["), answer.text.rfind("]")
+        if first < 0 or last < first:
+            raise
+        bare = f'{{"results": {answer.text[first : last + 1]}}}'
+        found = last_object(Answer(bare, answer.model, answer.done_reason), ("results",))
     items = found.get("results")
     placed: dict[int, Placed] = {}
     for item in items if isinstance(items, list) else []:
@@ -135,58 +156,18 @@ def read_classification(answer: Answer, asked: ClassificationPrompt) -> Classifi
     return Classified(tuple(placed.values()), named if asked.asks_type and named in ENTITY_TYPES else "")
 
 
-def _object(answer: Answer) -> JsonObject:
-    """The object with the results; a bare list of them is taken as well."""
-    try:
-        return last_object(answer, _KEYS, lambda found: isinstance(found.get("results"), list))
-    except UnreadableAnswerError:
-        text = answer.text
-        first, last = text.find("["), text.rfind("]")
-        if first < 0 or last < first:
-            raise
-        bare = Answer(f'{{"results": {text[first : last + 1]}}}', answer.model, answer.done_reason)
-        return last_object(bare, _KEYS)
-
-
 def _placed(item: Json, labels: Mapping[str, int]) -> Placed | None:
     if not isinstance(item, dict):
         return None
-    said = next((item[key] for key in _LABEL_KEYS if isinstance(item.get(key), str)), None)
-    attribute_id = labels.get(said.strip(" \t\r\n[]():.").upper()) if isinstance(said, str) else None
-    aspect = _aspect(item.get("aspect"))
-    if attribute_id is None or not aspect:
+    said = next((one for key in ("id", "i") if isinstance(one := item.get(key), str)), "")
+    attribute_id = labels.get(said.strip(" \t\r\n[]():.").upper())
+    named, kind = item.get("aspect"), item.get("kind")
+    aspect = compose(collapse_white_space(named.replace("_", " "))).lower() if isinstance(named, str) else ""
+    fits = _SHORTEST_ASPECT <= len(aspect) <= _LONGEST_ASPECT and aspect.isprintable()
+    if attribute_id is None or not fits:
         return None
-    kind = item.get("kind")
     is_constraint = isinstance(kind, str) and kind.strip().lower() == "constraint"
     return Placed(attribute_id, aspect, "constraint" if is_constraint else "attribute")
-
-
-def _aspect(value: Json) -> str:
-    name = compose(collapse_white_space(value.replace("_", " "))) if isinstance(value, str) else ""
-    fits = _SHORTEST_ASPECT <= len(name) <= _LONGEST_ASPECT and name.isprintable()
-    return name.lower() if fits else ""
-
-
-def _shown(value: object) -> str:
-    return encodable(json.dumps(value, ensure_ascii=False))
-
-
-def _schema(labels: list[str], asks_type: bool) -> Schema:
-    item = {
-        "id": {"type": "string", "enum": labels},
-        "aspect": {"type": "string"},
-        "kind": {"type": "string", "enum": ["attribute", "constraint"]},
-        "new": {"type": "boolean"},
-    }
-    results = {"type": "array", "items": {"type": "object", "properties": item, "required": list(item)}}
-    properties: dict[str, object] = {"results": results}
-    if asks_type:
-        properties = {"entity_type": {"type": "string", "enum": list(ENTITY_TYPES)}, **properties}
-    return {"type": "object", "properties": properties, "required": list(properties)}
-
-
-DROPPED: Final = "dropped_from_llm_output"
-_CLASSIFYING: Final = "structural classification failed"
 
 
 class DroppedFromAnswerError(NuggetsError):
@@ -213,8 +194,7 @@ class ClassifyPlan:
     """What is to be written. by_rules: how many places the rules gave. dropped: ids that the model left out."""
 
     work: ClassifyWork
-    placed: tuple[Placed, ...]
-    entity_type: str = ""
+    found: Classified
     by_rules: int = 0
     dropped: tuple[int, ...] = ()
     model: str = ""
@@ -225,23 +205,19 @@ class ClassifyPlan:
 class ClassifyResult:
     """What the job left: statements with an aspect now, and how many others these seem to outdate."""
 
-    placed: int
-    flagged: int
+    placed: int = 0
+    flagged: int = 0
     warnings: tuple[str, ...] = ()
 
 
 def prepare(database: Database, job: Job, configuration: PipelineConfiguration) -> ClassifyWork | None:
     """Reads what waits of the job's entity, a batch at most; None when there is nothing (see `skipped_why`)."""
-    reader = database.reading
-    entity = _entity(reader, job)
-    items = (
-        reader.entities.unclassified(entity.id, configuration.structural.classify_batch_size)
-        if entity
-        else ()
-    )
+    reader, most = database.reading.entities, configuration.structural.classify_batch_size
+    entity = _entity(database.reading, job)
+    items = reader.unclassified(entity.id, most) if entity else ()
     if entity is None or not items:
         return None
-    aspects = reader.entities.aspects_of(entity.id, MOST_ASPECTS)
+    aspects = reader.aspects_of(entity.id, MOST_ASPECTS)
     return ClassifyWork(job, entity, aspects, items, job.attempts >= job.max_attempts)
 
 
@@ -259,24 +235,36 @@ def think(
     otherwise, so that the job is tried again; always where the call was refused to spare the model.
     """
     if provider is None:
-        return _by_rules(work, Classified(()), "")
-    asked = classification_prompt(
-        work.entity, work.aspects, work.items, longest=configuration.guardrails.max_content_chars
-    )
+        return _by_rules(work, Classified())
+    longest = configuration.guardrails.max_content_chars
+    asked = classification_prompt(work.entity, work.aspects, work.items, longest=longest)
     try:
         answer = provider.generate(asked.prompt, asked.schema, configuration.extraction.timeout / 1_000)
         found = read_classification(answer, asked)
     except CallRefusedError:
         raise
     except ModelError as error:
+        told = error.during(_CLASSIFYING)
         if error.outage or (error.retryable and not work.last_attempt):
-            raise error.during(_CLASSIFYING) from error
-        return _by_rules(work, Classified(()), "", f"{error.during(_CLASSIFYING).what}; sorted by rules")
+            raise told from error
+        return _by_rules(work, Classified(), warning=f"{told.what}; sorted by rules")
     answered = {one.id for one in found.placed}
     dropped = tuple(item.id for item in work.items if item.id not in answered)
     if dropped and work.last_attempt:
         return _by_rules(work, found, answer.model, f"{len(dropped)} {DROPPED}; sorted by rules")
-    return ClassifyPlan(work, found.placed, found.entity_type, dropped=dropped, model=answer.model)
+    return ClassifyPlan(work, found, dropped=dropped, model=answer.model)
+
+
+def _by_rules(work: ClassifyWork, found: Classified, model: str = "", warning: str = "") -> ClassifyPlan:
+    """What the model answered, and for all else what the rules say."""
+    answered = {one.id for one in found.placed}
+    rest = tuple(
+        Placed(item.id, aspect_by_rules(item.content, work.entity.name), item.kind)
+        for item in work.items
+        if item.id not in answered
+    )
+    both = Classified(found.placed + rest, found.entity_type)
+    return ClassifyPlan(work, both, len(rest), model=model, warnings=(warning,) if warning else ())
 
 
 def commit(database: Database, plan: ClassifyPlan, lease_token: str, now: int) -> ClassifyResult | None:
@@ -286,7 +274,7 @@ def commit(database: Database, plan: ClassifyPlan, lease_token: str, now: int) -
     outdated by them is flagged. Where more waits, another job is put in. Raises DroppedFromAnswerError, after what was
     answered is written and with the job still leased, when the model left some out.
     """
-    job = plan.work.job
+    job, entity = plan.work.job, plan.work.entity
     # What a power cut takes is worked out again: the job is still to be done then.
     with database.write(lasting=False) as writer:
         if not writer.jobs.holds(job.id, lease_token):
@@ -298,53 +286,36 @@ def commit(database: Database, plan: ClassifyPlan, lease_token: str, now: int) -
                 "model": plan.model, "prompt_version": PROMPT_VERSION, "warnings": list(plan.warnings),
             }  # fmt: skip
             writer.jobs.complete(job.id, lease_token, now=now, result=result)
-            if writer.entities.unclassified(plan.work.entity.id, 1):
-                writer.jobs.enqueue(
-                    type="structural_classify",
-                    target=job.target,
-                    max_attempts=job.max_attempts,
-                    now=now,
-                )
+            if writer.entities.unclassified(entity.id, 1):
+                most = job.max_attempts
+                writer.jobs.enqueue(type="structural_classify", target=job.target, max_attempts=most, now=now)
     if plan.dropped:
         raise DroppedFromAnswerError(
             f"{DROPPED}: {len(plan.dropped)} of {len(plan.work.items)} statements",
-            where=plan.work.entity.name,
+            where=entity.name,
             kept="the others were classified",
         )
     return written
 
 
 def _write(writer: Tables, plan: ClassifyPlan, now: int) -> ClassifyResult:
-    entity_id = plan.work.entity.id
-    if writer.entities.kind_of(entity_id) is None:
-        return ClassifyResult(0, 0, plan.warnings)
-    if plan.entity_type:
-        writer.entities.determine(entity_id, plan.entity_type, now)
+    entity_id, entities = plan.work.entity.id, writer.entities
+    if entities.kind_of(entity_id) is None:
+        return ClassifyResult(warnings=plan.warnings)
+    if plan.found.entity_type:
+        entities.determine(entity_id, plan.found.entity_type, now)
     placed = flagged = 0
-    for one in plan.placed:
-        said = writer.entities.attribute(one.id)
+    for one in plan.found.placed:
+        said = entities.attribute(one.id)
         if said is None or said.aspect_id is not None:
             continue
         # Of an entity that was merged, so that an undo takes it along.
-        aspect = writer.entities.find_or_make_aspect(said.entity_id, one.aspect, now)
-        if writer.entities.assign_aspect(one.id, aspect, one.kind, now):
+        aspect = entities.find_or_make_aspect(said.entity_id, one.aspect, now)
+        if entities.assign_aspect(one.id, aspect, one.kind, now):
             placed += 1
-            now_said = writer.entities.attribute(one.id)
+            now_said = entities.attribute(one.id)
             flagged += flag_outdated(writer, now_said, now) if now_said else 0
     return ClassifyResult(placed, flagged, plan.warnings)
-
-
-def _by_rules(work: ClassifyWork, found: Classified, model: str, *warnings: str) -> ClassifyPlan:
-    """What the model answered, and for all else what the rules say."""
-    answered = {one.id for one in found.placed}
-    rest = tuple(
-        Placed(item.id, aspect_by_rules(item.content, work.entity.name), item.kind)
-        for item in work.items
-        if item.id not in answered
-    )
-    return ClassifyPlan(
-        work, found.placed + rest, found.entity_type, by_rules=len(rest), model=model, warnings=warnings
-    )
 
 
 def _entity(reader: Tables, job: Job) -> Kind | None:
