@@ -151,31 +151,17 @@ class Ollama:
         if self.dimensions:
             body["dimensions"] = self.dimensions
         reply = self._request("POST", "/api/embed", body, seconds)
-        if reply.status == 404 and "model" not in _said(reply):
-            return self._embed_singly(texts, seconds)
-        said = self._embedding(reply)
+        if reply.status == 500 and _NOT_A_NUMBER in _said(reply):
+            raise UnreadableAnswerError(
+                f"the model made no numbers of a text ({_said(reply)})", where=self._where
+            )
+        said = self._object(reply)
         made = said.get("embeddings")
         if not isinstance(made, list) or len(made) != len(texts):
             raise UnreadableAnswerError(
                 f"Ollama returned no embedding for each of {len(texts)} texts", where=self._where
             )
         return Embedded(tuple(map(vector_of, made)), _count(said.get("prompt_eval_count")))
-
-    def _embed_singly(self, texts: tuple[str, ...], seconds: float) -> Embedded:
-        """As servers before 0.3 take it: one text in one request."""
-        made = []
-        for text in texts:
-            body = {"model": self.model, "prompt": text}
-            said = self._embedding(self._request("POST", "/api/embeddings", body, seconds))
-            made.append(vector_of(said.get("embedding")))
-        return Embedded(tuple(made))
-
-    def _embedding(self, reply: Reply) -> dict[str, Any]:
-        if reply.status == 500 and _NOT_A_NUMBER in _said(reply):
-            raise UnreadableAnswerError(
-                f"the model made no numbers of a text ({_said(reply)})", where=self._where
-            )
-        return self._object(reply)
 
     def _answer(self, said: dict[str, Any]) -> Answer:
         text, reason = said.get("response"), said.get("done_reason")

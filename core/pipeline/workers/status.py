@@ -1,17 +1,185 @@
-"""Counts of everything in the pipeline, with the status and its meaning."""
+"""Counts of everything in the pipeline, with the status and its meaning in words."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
+from core.model.names import counted, duration
 from core.pipeline.database.connection import Database
 from core.pipeline.database.tables import PAUSED
 from core.pipeline.models.commands import NEVER_ASKED
-from core.pipeline.modes import mode
-from core.pipeline.queue import StateInputs, pipeline_state
+from core.pipeline.modes import Mode, mode
 from core.pipeline.records import EmbeddingCoverage, PipelineState, PipelineStatus, ProviderHealth
 from core.settings.pipeline_sections import PipelineConfiguration
 from core.settings.warnings import ConfigurationWarning, WarningKind
+
+# Work that nothing came of for so long is stuck (milliseconds).
+STUCK_AFTER_MS: Final = 300_000
+# So many texts may hold nothing worth keeping before that looks wrong.
+_TEXTS_WITHOUT_FACT: Final = 10
+_HOW_TO_START: Final = (
+    "no model is configured: install Ollama, run `ollama serve` and `ollama pull qwen3:4b`, and set provider ="
+    ' "ollama" under [pipeline.extraction] in settings.toml'
+)
+_FROZEN: Final = (
+    "frozen: texts are kept, none is read, until mutations_frozen is false under [pipeline] in settings.toml"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StateInputs:
+    """How things stand. waiting: jobs that wait, but those of documents; documents: these; held: texts of a frozen
+    pipeline.
+
+    since: from when on the oldest of the work has waited; progress: when something last came of some; died: when a
+    job was last given up; all epoch ms, None for never. read: texts that the model has read, facts: what came of them,
+    settled proposals and repetitions included. unread: texts of which a part was not read. model_named: whether a
+    person said which model is asked, and where. unreadable: what is wrong with a file of the configuration that cannot
+    be read, "" for none.
+    """
+
+    mode: Mode
+    frozen: bool
+    paused: bool
+    provider: ProviderHealth
+    now: int
+    waiting: int = 0
+    documents: int = 0
+    held: int = 0
+    running: int = 0
+    dead: int = 0
+    proposals_open: int = 0
+    read: int = 0
+    facts: int = 0
+    since: int | None = None
+    progress: int | None = None
+    died: int | None = None
+    died_of: str = ""
+    unread: int = 0
+    model_named: bool = True
+    unreadable: str = ""
+
+    @property
+    def quiet_ms(self) -> int:
+        """For how long nothing has come of work that waits or runs, 0 where there is none."""
+        if not (self.waiting + self.documents + self.running) or self.since is None:
+            return 0
+        return self.now - max(self.since, self.progress or 0)
+
+    @property
+    def died_in_vain(self) -> bool:
+        """Whether it is dead jobs that nothing came of: what the status says of work that is stuck."""
+        in_vain = self.dead > 0 and (self.progress or 0) < (self.died or 0)
+        return in_vain and self.quiet_ms <= STUCK_AFTER_MS
+
+    @property
+    def proposals(self) -> str:
+        """The proposals that wait, in words."""
+        return f"{counted(self.proposals_open, 'proposal waits', 'proposals wait')} for your decision"
+
+    @property
+    def work(self) -> str:
+        """What is done and to do, in words."""
+        parts = (
+            (self.running, "job running", "jobs running"),
+            (self.waiting, "job waiting", "jobs waiting"),
+            (self.documents, "document to index", "documents to index"),
+        )
+        return ", ".join(counted(*part) for part in parts if part[0])
+
+
+def pipeline_state(inputs: StateInputs) -> tuple[PipelineState, str]:
+    """The status, and what it means with what to do about it."""
+    state, why = _without_model(inputs) if inputs.provider.state == "off" else _with_model(inputs)
+    if inputs.mode is Mode.OFF:
+        state, why = (
+            PipelineState.OFF,
+            inputs.unreadable
+            or ("the pipeline is off: set enabled = true under [pipeline] in settings.toml"),
+        )
+        why += _texts(inputs)
+    if inputs.dead and not (state is PipelineState.STUCK and inputs.died_in_vain):
+        why += f"; {counted(inputs.dead, 'job', 'jobs')} failed for good: see why and retry"
+    if inputs.unread:
+        why += f"; {counted(inputs.unread, 'text was', 'texts were')} not read whole: see why and retry"
+    return state, why
+
+
+def _texts(inputs: StateInputs) -> str:
+    waiting = inputs.waiting + inputs.held
+    return f"; {counted(waiting, 'text is waiting', 'texts are waiting')}" if waiting else ""
+
+
+def _without_model(inputs: StateInputs) -> tuple[PipelineState, str]:
+    """To decide on what was found takes no model, nor does indexing a document."""
+    waiting = inputs.waiting + inputs.held
+    if inputs.proposals_open:
+        jobs = f"; {counted(waiting, 'job is waiting', 'jobs are waiting')}" if waiting else ""
+        return PipelineState.REVIEW, f"{inputs.proposals}; no model is configured{jobs}"
+    if inputs.documents and not (waiting or inputs.frozen or inputs.paused):
+        return PipelineState.WORKING, inputs.work
+    return PipelineState.OFF, (inputs.provider.last_error or _HOW_TO_START) + _texts(inputs)
+
+
+def _with_model(inputs: StateInputs) -> tuple[PipelineState, str]:
+    provider, texts, waits = inputs.provider, _texts(inputs), inputs.waiting + inputs.held > 0
+    named = f"{provider.name} with {provider.model}" if provider.model else provider.name
+    if inputs.frozen:
+        return PipelineState.PAUSED, _FROZEN + texts + (
+            f"; {inputs.proposals}" if inputs.proposals_open else ""
+        )
+    if inputs.paused:
+        return PipelineState.PAUSED, f"paused by hand{texts}"
+    if waits and provider.calls_today >= provider.budget:
+        spent = f"today's limit of {provider.budget} calls is used up; it continues tomorrow"
+        return PipelineState.PAUSED, spent + texts
+    # Nobody named a model and there has been none so far: so everybody begins, and nothing went wrong.
+    never = not inputs.model_named and not inputs.read and provider.last_ok_at is None
+    if (
+        never
+        and waits
+        and provider.state in ("failing", "open")
+        and provider.last_error_kind in ("unavailable", "model_missing")
+    ):
+        return PipelineState.OFF, f"no model answers yet: {provider.last_error}{texts}"
+    if waits and provider.state == "open" and provider.last_error_kind == "asked_to_wait":
+        return PipelineState.PAUSED, f"{named} asks to wait ({provider.last_error}){texts}"
+    if stuck := _stuck(inputs, named):
+        return PipelineState.STUCK, stuck
+    if provider.state == "open" and waits:
+        said = f" ({provider.last_error})" if provider.last_error else ""
+        return (
+            PipelineState.PAUSED,
+            f"{named} fails{said}; the pipeline waits a while before it asks again{texts}",
+        )
+    if inputs.waiting or inputs.documents or inputs.running:
+        return PipelineState.WORKING, inputs.work
+    if inputs.proposals_open:
+        return PipelineState.REVIEW, inputs.proposals
+    return PipelineState.IDLE, "nothing to do"
+
+
+def _stuck(inputs: StateInputs, named: str) -> str:
+    """Why nothing comes of the work, "" when something does. named: the provider."""
+    provider = inputs.provider
+    if inputs.quiet_ms > STUCK_AFTER_MS:
+        obstacle = "no worker is running: start `nuggets daemon`, or keep the app open"
+        if provider.state in ("open", "failing"):
+            said = f": {provider.last_error}" if provider.last_error else ""
+            start = " - is `ollama serve` running?" if provider.name == "ollama" else ""
+            obstacle = f"{named} fails{said}{start}"
+        elif inputs.running:
+            obstacle = f"{counted(inputs.running, 'job has', 'jobs have')} been running all this time"
+        return f"nothing has been written for {duration(inputs.quiet_ms / 1000)}; {obstacle}"
+    if inputs.died_in_vain:
+        reason = f" ({inputs.died_of})" if inputs.died_of else ""
+        return f"{counted(inputs.dead, 'job', 'jobs')} failed without any result{reason}: retry"
+    writes = inputs.mode in (Mode.CONTROLLED_WRITE, Mode.FULL)
+    nothing = not inputs.facts and not inputs.proposals_open
+    if writes and nothing and inputs.read >= _TEXTS_WITHOUT_FACT:
+        return f"{inputs.read} texts gave no facts: check the rejected proposals"
+    return ""
 
 
 def _named(configuration: PipelineConfiguration) -> tuple[str, str, str]:

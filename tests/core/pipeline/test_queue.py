@@ -29,17 +29,15 @@ from core.pipeline.models.provider import (
 )
 from core.pipeline.modes import Mode
 from core.pipeline.queue import (
-    STUCK_AFTER_MS,
-    StateInputs,
     failure_of,
     longest_jitter_ms,
     outage_rest_ms,
-    pipeline_state,
     poll_delay_ms,
     retry_window_seconds,
     run_after_ms,
 )
 from core.pipeline.records import PipelineState, ProviderHealth
+from core.pipeline.workers.status import STUCK_AFTER_MS, StateInputs, pipeline_state
 
 VECTORS = json.loads((Path(__file__).parent / "vectors" / "backoff.json").read_text(encoding="utf-8"))
 

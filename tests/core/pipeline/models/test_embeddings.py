@@ -51,13 +51,6 @@ def test_some_texts_are_embedded_in_one_request_with_the_dimensions_that_were_as
         assert "dimensions" not in ollama.requests[-1].json
 
 
-def test_a_server_of_former_days_is_asked_in_its_way() -> None:
-    with server(old=True) as ollama:
-        made = Ollama(ollama.url, MODEL).embed(["one", "two"], SECONDS)
-        assert [list(one or ()) for one in made.vectors] == [[1.0, 2.0], [1.0, 2.0]]
-        assert ollama.embedded == [["one"], ["two"]]
-
-
 def test_each_way_not_to_answer_is_an_error_of_its_kind() -> None:
     for reply, error, retried in [
         (Reply("busy", status=500), ModelHttpError, True),
