@@ -52,7 +52,7 @@ def run(count: int) -> str:
             assert done.counts == rehearsal.counts, (done, rehearsal)
             worst = {"a batch of retention": _said("a batch of retention", held, plain)}
             # The facts here have no notes, and nothing is to be made of that.
-            pipeline._working()._followed_at = pipeline._now()
+            pipeline._working()._done_at["follow"] = pipeline._now()
             for title, text in (
                 ("a part of a text", _words(500_000)), ("a part of one long line", _words(500_000, "")),
             ):  # fmt: skip

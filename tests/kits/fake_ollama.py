@@ -18,7 +18,7 @@ from kits.written_configuration import read_configuration
 
 @dataclass(frozen=True)
 class Reply:
-    """One answer to /api/generate, /api/embed or /api/embeddings.
+    """One answer to /api/generate or /api/embed.
 
     text: what the model said. thinking: its thoughts beside that. done_reason: "length" for an answer that was cut.
     status: of the reply; with another than 200, text is the error. body: the reply's body instead of all this.
@@ -42,7 +42,6 @@ class Reply:
     headers: dict[str, str] = field(default_factory=dict)
 
 
-_EMBEDDING_PATHS = ("/api/embed", "/api/embeddings")
 Line = Reply | str | dict[str, Any] | list[Any]
 
 
@@ -61,7 +60,7 @@ class FakeOllama:
 
     A line is a Reply, a text, or what is said as JSON. models: those that are there; None takes every model for
     there. tags_status: the status of /api/tags. vector_of: the numbers of a text, or a Reply in place of the whole
-    answer. old: a server that knows /api/embeddings alone. Use as a context manager.
+    answer. Use as a context manager.
     """
 
     def __init__(
@@ -72,14 +71,12 @@ class FakeOllama:
         models: tuple[str, ...] | None = ("qwen3:4b",),
         tags_status: int = 200,
         vector_of: Callable[[str], list[float] | Reply] | None = None,
-        old: bool = False,
     ) -> None:
         self.script: list[Line] = list(script or [])
         self.by_prompt = by_prompt
         self.models = models
         self.tags_status = tags_status
         self.vector_of = vector_of
-        self.old = old
         self.requests: list[ReceivedRequest] = []
         self.closing = threading.Event()
         self._turn = threading.Lock()
@@ -110,11 +107,7 @@ class FakeOllama:
     @property
     def embedded(self) -> list[list[str]]:
         """The texts of each call for embeddings so far."""
-        return [
-            asked.json["input"] if asked.path == "/api/embed" else [asked.json["prompt"]]
-            for asked in self.requests
-            if asked.path in _EMBEDDING_PATHS and (asked.path == "/api/embed") is not self.old
-        ]
+        return [asked.json["input"] for asked in self.requests if asked.path == "/api/embed"]
 
     def configuration(self, **extraction: Any) -> PipelineConfiguration:
         """A configuration whose model is this one. extraction: further keys of that section."""
@@ -127,7 +120,7 @@ class FakeOllama:
         """Puts a request down and gives the reply that is next."""
         with self._turn:
             self.requests.append(asked)
-            if asked.path in _EMBEDDING_PATHS:
+            if asked.path == "/api/embed":
                 return self._embedding(asked)
             if asked.path != "/api/generate":
                 return Reply()
@@ -144,17 +137,15 @@ class FakeOllama:
         return Reply(line) if isinstance(line, str) else line
 
     def _embedding(self, asked: ReceivedRequest) -> Reply:
-        if self.vector_of is None or (asked.path == "/api/embed" and self.old):
+        if self.vector_of is None:
             return Reply(body="404 page not found", status=404)
         if self.models is not None and asked.json["model"] not in self.models:
             return Reply(f"model '{asked.json['model']}' not found", status=404)
-        single = asked.path == "/api/embeddings"
-        made = [self.vector_of(text) for text in ([asked.json["prompt"]] if single else asked.json["input"])]
+        made = [self.vector_of(text) for text in asked.json["input"]]
         refused = next((one for one in made if isinstance(one, Reply)), None)
         if refused is not None:
             return refused
-        said = {"embedding": made[0]} if single else {"embeddings": made, "prompt_eval_count": 3}
-        return Reply(body=json.dumps(said))
+        return Reply(body=json.dumps({"embeddings": made, "prompt_eval_count": 3}))
 
 
 class _Server(ThreadingHTTPServer):
@@ -179,7 +170,7 @@ class _Handler(BaseHTTPRequestHandler):
         ollama = self.server.ollama
         said = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         reply = ollama.take(ReceivedRequest("POST", self.path, said, dict(self.headers)))
-        if self.path not in ("/api/generate", *_EMBEDDING_PATHS):
+        if self.path not in ("/api/generate", "/api/embed"):
             self._send(404, b"404 page not found")
             return
         if reply.delay and ollama.closing.wait(reply.delay):

@@ -27,7 +27,6 @@ from nuggets_tui.pipeline_words import outcomes
 
 POSTGRES = "The team uses PostgreSQL as its database"
 COCKROACH = "The team moved its database to CockroachDB"
-LATER = 10**14
 # Lines of the settings, and whether notes are written without a person.
 MODES = {
     "shadow": ("shadowMode = true", False),

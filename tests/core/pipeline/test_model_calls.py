@@ -149,20 +149,6 @@ def test_a_call_counts_before_it_is_answered(database: Database, at: Clock) -> N
     assert seen == [("asked",)]
 
 
-def test_while_a_model_is_asked_others_may_write(database: Database, at: Clock, tmp_path: Path) -> None:
-    other = Database.open(tmp_path, seconds=0.0)
-
-    def writing(prompt: str) -> str:
-        with other.write() as writer:
-            writer.connection.execute("INSERT INTO meta VALUES ('meanwhile', 1)")
-        return "{}"
-
-    try:
-        assert caller(database, Model(by_prompt=writing), at).generate("p", None, SECONDS).text == "{}"
-    finally:
-        other.close()
-
-
 def test_nothing_is_asked_inside_a_transaction(database: Database, at: Clock) -> None:
     model = Model(["{}"])
     asked = caller(database, model, at)

@@ -195,10 +195,6 @@ def provider(**given: Any) -> ProviderHealth:
     return replace(HEALTHY, **given)
 
 
-def test_nothing_to_do_is_idle() -> None:
-    assert state() is PipelineState.IDLE
-
-
 def test_without_a_model_it_is_grey_and_says_how_to_start() -> None:
     off = provider(name="none", model="", state="off")
     assert state(provider=off, waiting=3, since=0) is PipelineState.OFF
@@ -260,16 +256,6 @@ def test_work_that_something_comes_of_is_working(given: dict[str, int]) -> None:
     assert state(**given, since=NOW - 2 * STUCK_AFTER_MS, progress=NOW - 1_000) is PipelineState.WORKING
 
 
-def test_work_is_counted_in_words() -> None:
-    words = why(waiting=1_200, running=1, since=NOW)
-    assert words == "1 job running, 1,200 jobs waiting"
-
-
-def test_proposals_wait_for_a_person() -> None:
-    assert state(proposals_open=2) is PipelineState.REVIEW
-    assert why(proposals_open=2) == "2 proposals wait for your decision"
-
-
 def test_proposals_wait_for_a_person_also_without_a_model() -> None:
     off = provider(name="none", model="", state="off")
     assert state(provider=off, proposals_open=2) is PipelineState.REVIEW
@@ -281,13 +267,6 @@ def test_proposals_wait_for_a_person_also_without_a_model() -> None:
 def test_work_that_nothing_comes_of_turns_red_after_five_minutes(given: dict[str, int]) -> None:
     assert state(**given, since=NOW - STUCK_AFTER_MS) is PipelineState.WORKING
     assert state(**given, since=NOW - STUCK_AFTER_MS - 1) is PipelineState.STUCK
-
-
-@pytest.mark.parametrize(
-    ("quiet", "told"), [(6 * 60_000, "6 min"), (7 * 3_600_000, "7 h"), (540_786 * 60_000, "12 mo")]
-)
-def test_red_says_for_how_long_in_the_largest_unit(quiet: int, told: str) -> None:
-    assert f"nothing has been written for {told};" in why(waiting=1, since=NOW - quiet)
 
 
 def test_red_names_what_keeps_it() -> None:
@@ -353,7 +332,3 @@ def test_dead_jobs_are_told_whatever_a_model_said_last() -> None:
     failing = provider(state="open", last_error="the deadline of this call is over, the connection is dead")
     said = why(provider=failing, waiting=2, since=NOW, dead=3, progress=NOW)
     assert "3 jobs failed for good" in said
-
-
-def test_dead_jobs_are_told_once() -> None:
-    assert why(dead=1, died=NOW, progress=0).count("failed") == 1

@@ -184,26 +184,6 @@ def test_a_question_that_the_server_cannot_understand_is_not_asked_again(tmp_pat
 
 
 @pytest.mark.slow
-def test_a_server_that_is_not_there_keeps_all_work_waiting_without_an_attempt(tmp_path: Path) -> None:
-    clock = Clock()
-    with FakeOllama() as gone:
-        pass
-    with pipeline_at(tmp_path, gone, clock) as pipeline:
-        pipeline.ingest(TEXT, nugget="memory")
-        for _ in range(10):
-            drain(pipeline)
-            clock.forward(minutes=10)
-        job = only_job(pipeline)
-        assert (job.status, job.attempts) == ("pending", 0)
-        status = pipeline.status()
-        assert status.light in (PipelineState.OFF, PipelineState.PAUSED, PipelineState.STUCK)
-        assert "cannot be reached" in pipeline.health().last_error
-    with FakeOllama(by_prompt=well) as ollama, pipeline_at(tmp_path, ollama, clock) as pipeline:
-        until_written(pipeline, clock)
-        assert notes(tmp_path) == sorted(FACTS)
-
-
-@pytest.mark.slow
 def test_a_model_that_was_never_fetched_keeps_all_work_waiting_until_it_is(tmp_path: Path) -> None:
     with (
         FakeOllama(by_prompt=well, models=()) as ollama,
@@ -218,21 +198,6 @@ def test_a_model_that_was_never_fetched_keeps_all_work_waiting_until_it_is(tmp_p
         clock.forward(minutes=5)
         drain(pipeline)
         assert len(notes(tmp_path)) == 5
-
-
-@pytest.mark.slow
-def test_three_failures_of_the_server_spare_the_attempts_of_all_other_jobs(tmp_path: Path) -> None:
-    ollama = FakeOllama(by_prompt=lambda prompt: Reply("overloaded", status=503))
-    with ollama, pipeline_at(tmp_path, ollama, Clock()) as pipeline:
-        for number in range(10):
-            pipeline.ingest(f"Server {number} is called number {number} of the rack.", nugget="memory")
-        drain(pipeline)
-        jobs = pipeline.jobs()
-        assert len(ollama.prompts) == 3
-        assert sum(job.attempts for job in jobs) == 0
-        assert {job.status for job in jobs} == {"pending"}
-        assert pipeline.health().state == "open"
-        assert pipeline.status().light is PipelineState.PAUSED
 
 
 @pytest.mark.slow
@@ -258,20 +223,3 @@ def test_a_spent_budget_keeps_the_rest_for_the_next_day(tmp_path: Path) -> None:
             clock.forward(days=1)
             drain(pipeline)
         assert [(job.status, job.attempts) for job in pipeline.jobs()] == [("completed", 1)] * 5
-
-
-def test_while_a_model_thinks_others_write_to_the_database(tmp_path: Path) -> None:
-    with FakeOllama() as ollama, pipeline_at(tmp_path, ollama, clock := Clock()) as pipeline:
-        beside: list[str] = []
-
-        def thinking(prompt: str) -> Line:
-            if not beside:
-                with Pipeline.open(tmp_path, clock=clock) as other:
-                    beside.append(other.ingest("Carla leads the mobile team.", nugget="memory").status)
-            return well(prompt)
-
-        ollama.by_prompt = thinking
-        pipeline.ingest(TEXT, nugget="memory")
-        drain(pipeline)
-        assert beside == ["queued"]
-        assert notes(tmp_path) == sorted([*FACTS, "Carla leads the mobile team."])

@@ -11,17 +11,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from kits.laws import examples
-from kits.named_model import NamedModel
 from kits.scripted_model import ScriptedModel
 from kits.writes_kit import CONTROLLED, FROZEN, FULL, SHADOW, Writes, decision, fact, found
 
 from core.graph.edits import edit_note
 from core.pipeline.database import jobs
 from core.pipeline.intake.normalisation import normalise
-from core.pipeline.models.provider import Answer, ModelError, ModelHttpError, ModelTimeoutError, Schema
+from core.pipeline.models.provider import ModelError, ModelTimeoutError
 from core.pipeline.records import ProposalReason
-from core.pipeline.transaction_guard import depth
-from core.pipeline.workers import extract_job
 from core.settings.pipeline_sections import PipelineConfiguration
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "writes.json").read_text())
@@ -182,22 +179,6 @@ def test_every_fact_leaves_a_row_that_tells_why(writes: Writes) -> None:
     assert rows[2].metadata["reviewNeeded"] is True
 
 
-def test_in_shadow_nothing_is_written_but_proposals_and_the_audit(tmp_path: Path) -> None:
-    with Writes(tmp_path, SHADOW) as writes:
-        linked = writes.rows("entities"), writes.rows("relations")
-        tea = found(TEA, fact("The deploy of checkout runs", 0.1), entities=[_triple("A1", "is", "B1")])
-        done = writes.learn(TEXT.lower(), tea)
-        assert (done.written, done.open, done.result["mode"]) == (0, 2, "shadow")
-        assert writes.rows("facts") == writes.rows("note_edits") == 0
-        assert (writes.rows("entities"), writes.rows("relations")) == linked
-        assert {(one.status, one.reason) for one in writes.proposals()} == {("proposed", "shadow")}
-        assert [row.changed_by for row in writes.history("raw-0000000000000001")] == ["pipeline-shadow"] * 2
-        due = writes.database.reading.connection.execute("SELECT knowledge_due FROM raw_memories").fetchone()[
-            0
-        ]
-        assert due == 0
-
-
 def test_a_lost_lease_discards_everything(writes: Writes) -> None:
     lease = _handed_in(writes)
     plan = writes.think(lease, ScriptedModel([found(TEA)]))
@@ -220,14 +201,6 @@ def test_a_crash_while_writing_leaves_the_job_and_nothing_else(
             writes.commit(plan, lease)
     assert writes.rows("facts") == writes.rows("proposals") == writes.rows("history") == 0
     assert writes.database.reading.jobs.holds(lease.job.id, lease.token)
-
-
-def test_a_job_whose_memory_is_gone_has_nothing_to_do(writes: Writes) -> None:
-    lease = _handed_in(writes)
-    with writes.database.write() as writer:
-        writer.connection.execute("DELETE FROM mentions")
-        writer.connection.execute("DELETE FROM raw_memories")
-    assert extract_job.prepare(writes.database, lease.job, writes.configuration) is None
 
 
 def test_a_text_that_says_too_little_is_skipped_without_a_call(writes: Writes) -> None:
@@ -311,34 +284,6 @@ def test_whatever_a_model_says_each_fact_has_one_proposal_and_one_reason(
 
 
 # Models
-
-
-class _Watching(NamedModel):
-    """A model that checks that the database can be written by others while it is asked."""
-
-    def __init__(self, writes: Writes) -> None:
-        self._writes = writes
-        self._model = ScriptedModel([found(TEA, COFFEE), {"decisions": []}, decision("add"), decision("add")])
-        self.calls = 0
-
-    def generate(self, prompt: str, schema: Schema | None, deadline: float) -> Answer:
-        from core.pipeline.database.connection import Database
-
-        assert depth() == 0
-        other = Database.open(self._writes.database.path.parent, seconds=0)
-        with other.write() as writer:
-            writer.connection.execute("UPDATE jobs SET updated_at = updated_at")
-        other.close()
-        self.calls += 1
-        return self._model.generate(prompt, schema, deadline)
-
-
-def test_no_model_is_asked_while_the_database_is_locked(writes: Writes) -> None:
-    writes.known("Ben likes green tea")
-    model = _Watching(writes)
-    writes.submit(TEXT)
-    writes.extract(model)
-    assert model.calls >= 2
 
 
 def test_the_lease_is_renewed_between_calls_and_losing_it_ends_the_job(writes: Writes) -> None:
@@ -428,10 +373,3 @@ def test_a_fact_that_was_refused_does_not_come_back_by_an_answer_that_cannot_be_
     writes.refuse(writes.proposal().id)
     done = writes.learn(f"{TEXT} Again.", found(TEA), decision("add", reason=""))
     assert (done.open, writes.proposal().reason) == (0, "refused_by_person")
-
-
-def test_a_model_that_is_away_is_an_error_of_the_job(writes: Writes) -> None:
-    lease = _handed_in(writes)
-    with pytest.raises(ModelHttpError, match="LLM extraction failed: connection refused"):
-        writes.think(lease, ScriptedModel([ModelHttpError("connection refused")]))
-    assert writes.rows("proposals") == 0

@@ -13,7 +13,6 @@ from kits.scripted_model import ScriptedModel
 from kits.service_kit import (
     NO_MAINTENANCE,
     Clock,
-    Failing,
     Opened,
     configure,
     drain,
@@ -27,7 +26,6 @@ from core.model.change import PERSON
 from core.pipeline.models.provider import (
     Answer,
     AskedToWaitError,
-    CommandFailedError,
     ModelError,
     ModelHttpError,
     ModelMissingError,
@@ -194,24 +192,6 @@ def test_a_question_about_facts_that_meets_an_outage_is_asked_again(opened: Open
     assert len(note_texts(pipeline)) == 2
 
 
-@pytest.mark.parametrize("error_class", ["http", "unavailable", "model_missing"])
-def test_what_an_older_version_gave_up_for_an_outage_is_read_by_itself(
-    opened: Opened, clock: Clock, error_class: str
-) -> None:
-    pipeline = opened()
-    raw_id = pipeline.ingest(TEXT).raw_id
-    with pipeline.database.write() as writer:
-        writer.connection.execute(
-            "UPDATE jobs SET status = 'dead', attempts = 3, error = 'gone', error_class = ?, failed_at = ?",
-            (error_class, clock.ms),
-        )
-        writer.raw.set_status(raw_id, "failed")
-    drain(pipeline)
-    assert note_texts(pipeline) == [TEXT]
-    assert pipeline.raw(raw_id).status == "extracted"
-    assert pipeline.status().light is PipelineState.IDLE
-
-
 def test_what_died_waits_for_the_provider_and_what_died_of_itself_stays_dead(
     opened: Opened, clock: Clock
 ) -> None:
@@ -266,15 +246,6 @@ def test_what_died_of_a_server_that_hung_is_tried_once_more_when_it_answers(
     pipeline.ingest(CAT)
     drain(pipeline)
     assert sorted(note_texts(pipeline)) == [TEXT, CAT]
-
-
-def test_a_command_that_fails_without_a_reason_is_no_outage(opened: Opened, clock: Clock) -> None:
-    pipeline = opened(Failing(CommandFailedError("claude-code exit 1: unknown option")))
-    pipeline.ingest(TEXT)
-    for _ in range(10):
-        drain(pipeline)
-        clock.forward(minutes=10)
-    assert only_job(pipeline).status == "dead"
 
 
 @pytest.mark.slow
@@ -370,13 +341,6 @@ def test_retry_after_is_honoured(
         clock.forward(seconds=1)
         drain(pipeline)
         assert note_texts(pipeline) == [TEXT]
-
-
-@pytest.mark.parametrize("said", ["", "soon", "-3", "1e9", "²", "Wed, 99 Oct", "x" * 9_000])
-def test_a_retry_after_that_says_nothing_is_no_wait(said: str) -> None:
-    from core.pipeline.models.http import seconds_to_wait
-
-    assert seconds_to_wait(said, "") is None
 
 
 def test_a_retry_after_is_a_number_or_a_moment() -> None:

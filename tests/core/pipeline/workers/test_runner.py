@@ -28,7 +28,6 @@ from core.pipeline.models.provider import (
     Schema,
 )
 from core.pipeline.records import PipelineState, TickResult
-from core.pipeline.service import Pipeline
 from core.pipeline.transaction_guard import depth
 from core.pipeline.workers.runner import run, until_idle
 
@@ -37,21 +36,6 @@ TEXT = "Anna moved the billing service to PostgreSQL."
 
 
 # From a text to a note
-
-
-def test_a_text_becomes_a_note_that_tells_where_it_came_from(opened: Opened) -> None:
-    pipeline = opened()
-    raw_id = pipeline.ingest(f"Something else was said. {TEXT}", session="s-1").raw_id
-    drain(pipeline)
-    assert TEXT in note_texts(pipeline)
-    (note,) = [note for note in pipeline.memory.snapshot.notes if note.content == TEXT]
-    origin = pipeline.origin(note.id)
-    assert origin is not None
-    assert (origin.raw_id, origin.source_id) == (raw_id, "s-1")
-    assert origin.span is not None
-    assert origin.content[slice(*origin.span)] == TEXT
-    assert pipeline.raw(raw_id).status == "extracted"
-    assert pipeline.status().light is PipelineState.IDLE
 
 
 def test_nothing_is_asked_within_a_transaction_and_others_may_write_meanwhile(
@@ -165,18 +149,6 @@ def test_in_shadow_mode_nothing_is_written_until_a_person_accepts(opened: Opened
     assert pipeline.proposals() == ()
     drain(pipeline)
     assert note_texts(pipeline) == [first.content]
-
-
-def test_what_a_person_accepted_can_be_taken_back_by_them(opened: Opened) -> None:
-    pipeline = opened(settings="shadowMode = true")
-    pipeline.ingest(TEXT)
-    drain(pipeline)
-    pipeline.accept_above(0.5)
-    assert note_texts(pipeline) == [TEXT]
-    pipeline.memory.history.undo()
-    assert note_texts(pipeline) == []
-    drain(pipeline)
-    assert note_texts(pipeline) == []
 
 
 def test_what_keeps_notes_from_being_written_is_told_and_asks_no_model_until_it_is_over(
@@ -295,30 +267,6 @@ class Away(NamedModel):
         return self.inner.generate(prompt, schema, deadline)
 
 
-@pytest.mark.slow
-def test_a_server_that_is_down_for_days_costs_no_job_and_hardly_a_call(opened: Opened, clock: Clock) -> None:
-    model = Away()
-    pipeline = opened(model)
-    for number in range(30):
-        pipeline.ingest(f"Server number {number} stands in rack {number * 7 + 3}.")
-    told = set()
-    for _ in range(200):
-        told.add(pipeline.tick().warnings)
-        clock.forward(minutes=15)
-    # The same words all the time, so that a daemon says them once.
-    assert len(told) == 1
-    assert "connection refused" in next(iter(told))[0]
-    assert {job.status for job in pipeline.jobs()} == {"pending"}
-    assert model.asked <= 3
-    status = pipeline.status()
-    assert status.light is PipelineState.STUCK
-    assert "connection refused" in status.why
-    model.there = True
-    clock.forward(hours=1)
-    drain(pipeline)
-    assert len(note_texts(pipeline)) == 30
-
-
 def test_a_server_that_goes_in_the_midst_costs_the_job_no_attempt(opened: Opened, clock: Clock) -> None:
     model = Away()
     model.there = True
@@ -332,23 +280,6 @@ def test_a_server_that_goes_in_the_midst_costs_the_job_no_attempt(opened: Opened
     assert (job.attempts, job.error_class) == (0, "http")
 
 
-@pytest.mark.slow
-def test_a_spent_budget_leaves_the_rest_for_tomorrow(opened: Opened, clock: Clock) -> None:
-    model = parrot()
-    pipeline = opened(model, "[pipeline.extraction]\ndailyCallBudget = 3")
-    for number in range(5):
-        pipeline.ingest(f"Server number {number} stands in rack {number * 7 + 3}.")
-        clock.forward(seconds=1)
-    drain(pipeline)
-    assert len(model.prompts) == 3
-    assert pipeline.status().light is PipelineState.PAUSED
-    assert {job.attempts for job in pipeline.jobs("pending")} == {0}
-    for _ in range(3):
-        clock.forward(days=1)
-        drain(pipeline)
-    assert pipeline.status().jobs.get("pending", 0) == 0
-
-
 def test_a_call_that_is_refused_in_the_midst_gives_the_job_back(opened: Opened) -> None:
     pipeline = opened(Failing(BudgetSpentError("spent", until=1)))
     pipeline.ingest(TEXT)
@@ -357,16 +288,6 @@ def test_a_call_that_is_refused_in_the_midst_gives_the_job_back(opened: Opened) 
     assert only_job(pipeline).attempts == 0
     # Not at once again, in case it is refused for ever.
     assert ticked.delay_ms >= 1_000
-
-
-def test_without_a_model_nothing_is_taken_and_the_light_says_how_to_start(tmp_path: Path) -> None:
-    configure(tmp_path, '[pipeline.extraction]\nprovider = "none"')
-    with Pipeline.open(tmp_path, clock=Clock()) as pipeline:
-        pipeline.ingest(TEXT)
-        drain(pipeline)
-        assert only_job(pipeline).status == "pending"
-        assert pipeline.status().light is PipelineState.OFF
-        assert "ollama" in pipeline.status().why
 
 
 def test_a_mistake_of_the_program_ends_in_a_dead_job_not_in_the_loop(opened: Opened, clock: Clock) -> None:
@@ -422,13 +343,6 @@ def test_it_goes_on_through_trouble_and_says_each_once() -> None:
     assert not course.left
 
 
-def test_a_loop_that_was_ended_before_does_nothing() -> None:
-    course = Course(TickResult())
-    course.stop.set()
-    course.run()
-    assert course.left
-
-
 def test_a_nudge_ends_the_longest_rest_and_so_does_the_end() -> None:
     stop, nudged = threading.Event(), threading.Event()
     ticks: list[int] = []
@@ -455,12 +369,3 @@ def test_waiting_for_jobs_in_flight_ends_with_the_last_or_with_the_deadline() ->
     left: list[Callable[[], tuple[str, ...]]] = [lambda: ("job",), lambda: ("job",), lambda: ()]
     assert until_idle(lambda: left.pop(0)(), 60) == ()
     assert until_idle(lambda: ("job",), 0) == ("job",)
-
-
-def test_types_that_both_have_work_take_turns(opened: Opened) -> None:
-    pipeline = opened()
-    for number in range(2):
-        pipeline.ingest(f"Anna moved service number {number} to another region.")
-        pipeline.add_document("text", data=f"Service {number} is in another region.".encode())
-    done = [job.type for _ in range(4) if (job := pipeline.tick().job) is not None]
-    assert done == ["extract", "document_ingest", "extract", "document_ingest"]

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 
 from kits.service_kit import Clock, configure, open_pipeline
 from kits.writes_kit import parrot
 
 from core.pipeline.database.connection import Database
-
-NOON = datetime(2026, 11, 18, 12, 0, tzinfo=UTC)
 
 
 def outcomes(database: Database) -> list[str]:

@@ -13,7 +13,6 @@ from kits.writes_kit import CONTROLLED, SHADOW, Writes, decision, found
 from core.graph.edits import hide_note
 
 TEA = "Anna likes green tea"
-COFFEE = "Anna likes green coffee"
 TEXT = "Anna likes green tea and coffee; the deploy of checkout runs on Fridays."
 
 

@@ -238,13 +238,6 @@ def test_a_deletion_of_a_note_that_is_hidden_by_now_has_nothing_to_do(shadow: Wr
     assert shadow.proposal().reason == ProposalReason.TARGET_GONE
 
 
-def test_an_update_of_a_fact_whose_note_is_still_to_come_is_carried_out_after_it(full: Writes) -> None:
-    full.learn(TEXT, found(TEA))
-    full.learn(f"{TEXT} Again", found(COFFEE), decision("update", "C1"))
-    assert len(full.accept(full.proposal().id).written) == 1
-    assert full.notes() == [COFFEE]
-
-
 def test_a_later_fact_of_the_same_text_stands_for_the_earlier_one_that_it_corrects(shadow: Writes) -> None:
     better = "Anna likes green tea with honey"
     shadow.learn(f"{TEXT} {better}", found(TEA, better), decision("update", "C1"))
@@ -253,25 +246,6 @@ def test_a_later_fact_of_the_same_text_stands_for_the_earlier_one_that_it_correc
     (earlier,) = [one for one in shadow.proposals() if one.content == TEA]
     assert (earlier.status, earlier.reason) == ("skipped", ProposalReason.REPLACED)
     assert shadow.accept(waiting.id).written == (waiting.id,)
-    assert shadow.notes() == [better]
-
-
-@pytest.mark.parametrize("together", [True, False])
-def test_of_an_earlier_fact_and_its_update_that_a_former_version_kept_both_the_update_wins(
-    shadow: Writes, together: bool
-) -> None:
-    better = "Anna likes green tea with honey"
-    shadow.learn(f"{TEXT} {better}", found(TEA, better), decision("update", "C1"))
-    (update,) = [one.id for one in shadow.proposals(all=False)]
-    (first,) = [one.id for one in shadow.proposals() if one.content == TEA]
-    with shadow.database.write() as writer:
-        writer.proposals.set_status(first, "proposed", ProposalReason.SHADOW)
-        writer.connection.execute(
-            "UPDATE proposals SET action = 'update', target_content = ? WHERE id = ?", (TEA, update)
-        )
-    assert shadow.database.reading.proposals.above(0.0) == ()
-    ids = (first, update) if together else (update,)
-    assert shadow.accept(*ids).written == (update,)
     assert shadow.notes() == [better]
 
 

@@ -58,13 +58,6 @@ def test_a_person_s_wording_counts_not_the_fact_s(writes: Writes) -> None:
     assert near.content == "Anna likes green tea on Sundays"
 
 
-def test_a_fact_that_waits_for_its_note_is_found_once(writes: Writes) -> None:
-    writes.learn(TEXT, found(TEA))
-    (waiting,) = candidates(writes, "Green tea is what Anna likes")
-    (written,) = candidates(writes, "Green tea is what Anna likes")
-    assert (waiting.id, waiting.content) == (written.id, written.content)
-
-
 def test_a_note_that_was_hidden_is_offered_for_the_same_words_alone(writes: Writes) -> None:
     (note_id,) = writes.known(TEA)
     writes.memory.change("hidden", lambda draft: hide_note(draft, note_id))

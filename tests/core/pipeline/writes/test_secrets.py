@@ -27,7 +27,6 @@ from core.model.secrets import Holder
 from core.pipeline.database import masking as rows
 from core.pipeline.database.connection import Database
 from core.pipeline.intake.normalisation import normalise
-from core.pipeline.intake.redaction import redact
 from core.pipeline.service import Pipeline
 from core.pipeline.writes import secrets
 from core.pipeline.writes.following import drift
@@ -417,26 +416,6 @@ def test_killed_at_any_step_it_is_finished_the_next_time(tmp_path: Path, call: i
 
 
 @pytest.mark.slow
-def test_what_was_reworded_before_is_gone_from_the_index_too(pipeline: Pipeline) -> None:
-    everywhere(pipeline)
-    with pipeline.database.write() as writer:
-        writer.connection.execute("UPDATE facts SET content = 'nothing of the kind, number ' || rowid")
-    masked(pipeline)
-    assert_gone(pipeline.home, VALUE, "katze")
-
-
-@pytest.mark.slow
-def test_search_among_facts_goes_on(pipeline: Pipeline) -> None:
-    everywhere(pipeline)
-    masked(pipeline)
-    ask = "SELECT count(*) FROM facts_fts WHERE facts_fts MATCH ?"
-    assert pipeline.database.reading.connection.execute(ask, ("dashboard",)).fetchone()[0] == 3
-    assert pipeline.database.reading.connection.execute(ask, ("katze",)).fetchone()[0] == 0
-    with pipeline.database.write() as writer:
-        writer.connection.execute("INSERT INTO facts_fts (facts_fts) VALUES ('integrity-check')")
-
-
-@pytest.mark.slow
 def test_what_differs_in_the_value_alone_stays_two(pipeline: Pipeline) -> None:
     pipeline.ingest(TEXT)
     drain(pipeline)
@@ -534,20 +513,6 @@ def test_a_database_that_cannot_be_read_is_left_alone_and_told_of(tmp_path: Path
         (tmp_path / "memory" / "nuggets.db").write_bytes(b"no database at all" * 100)
         plan = secrets.masking(memory)
         assert [path.name for path in plan.untouched] == ["nuggets.db"]
-
-
-def test_no_credential_becomes_an_entity_or_what_is_said_of_one(pipeline: Pipeline) -> None:
-    key = "AKIA" + "Z7QXW3LMN5PRT2VB"
-    pipeline.ingest(f"Anna gave Ben the AWS key {key} and GitHub uses the token {TOKEN} since then.")
-    reader = pipeline.database.reading.connection
-    for query in (
-        "SELECT name FROM entities",
-        "SELECT content FROM attributes",
-        "SELECT mention_text FROM mentions",
-    ):
-        for (text,) in reader.execute(query).fetchall():
-            assert not redact(text).count
-    assert reader.execute("SELECT count(*) FROM entities").fetchone()[0] >= 2
 
 
 def test_no_model_sees_a_credential_and_no_fact_holds_one(tmp_path: Path) -> None:

@@ -17,7 +17,6 @@ from kits.hostile import HOSTILE
 
 from core.errors import InvalidInputError
 from core.pipeline.database.connection import Database
-from core.pipeline.intake.names import canonical_name
 from core.pipeline.records import Ingested, RawMemory
 from core.pipeline.transaction_guard import CallInsideTransactionError, assert_outside_transaction
 from core.pipeline.writes.submit import LONGEST, Submission, nugget_of, store_submission
@@ -101,46 +100,6 @@ def test_a_stored_text_has_the_hash_that_the_format_says_and_its_own_wording(
     raw = stored(database, submit(vector["input"]).raw_id)
     assert raw.content == vector["input"]
     assert raw.content_hash == vector["expected"]["contentHash"]
-
-
-@vectors("linker_names")
-def test_the_names_that_the_format_says_are_mentioned(
-    database: Database, submit: Remember, vector: dict[str, Any]
-) -> None:
-    if not vector["input"]:
-        return
-    ingested = submit(vector["input"])
-    assert set(ingested.entities) == set(vector["expected"])
-    assert names_of(database, ingested.raw_id) == set(map(canonical_name, vector["expected"]))
-    assert (
-        rows(database, "SELECT DISTINCT confidence, source FROM mentions")
-        == [(0.8, "linker")][: len(vector["expected"])]
-    )
-
-
-@vectors("linker_clauses")
-def test_clauses_are_stored_as_attributes_of_their_entities(
-    database: Database, submit: Remember, vector: dict[str, Any]
-) -> None:
-    submit(vector["input"])
-    found = rows(
-        database,
-        "SELECT entities.name, attributes.content, aspects.name, confidence, weight, attributes.status "
-        "FROM attributes JOIN entities ON entities.id = attributes.entity_id "
-        "JOIN aspects ON aspects.id = aspect_id ORDER BY attributes.id",
-    )
-    assert found == [
-        (one["entity"], one["predicate"], one["aspect"], 0.7, 0.5, "active") for one in vector["expected"]
-    ]
-
-
-@vectors("linker_aspects")
-def test_a_predicate_is_stored_under_its_aspect(
-    database: Database, submit: Remember, vector: dict[str, Any]
-) -> None:
-    submit(f"On Monday Anna {vector['input']}")
-    found = rows(database, "SELECT name FROM aspects")
-    assert found == ([(vector["expected"],)] if len(vector["input"]) >= 5 else [])
 
 
 @vectors("decision_patterns")

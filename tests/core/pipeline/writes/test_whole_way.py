@@ -18,8 +18,6 @@ from core.model.change import PERSON
 from core.pipeline.service import Pipeline
 from core.pipeline.writes.following import drift, sync_from_notes
 
-LATER = 10**14
-
 
 def _answer(prompt: str) -> dict[str, object]:
     """What stands between the last angle quotation marks of a text is its fact, and each fact is new."""
@@ -109,26 +107,6 @@ def test_what_a_person_reworded_stays_as_it_is_when_the_former_words_come_again(
     pipeline.ingest("Once more: «Deploys run on Friday.» as everybody knows.")
     _work(pipeline)
     assert _made(home) == {id: "Deploys run on Monday, since May."}
-
-
-@pytest.mark.slow
-def test_what_waited_in_shadow_mode_is_accepted_as_one_change_that_undo_takes_back(
-    pipeline: Pipeline, home: Path
-) -> None:
-    _mode(home, shadow=True)
-    pipeline.ingest("It is said that «deploys run on Friday» here.")
-    pipeline.ingest("Somebody added «the kitchen is painted green» then.")
-    _work(pipeline)
-    assert _made(home) == {}
-    accepted = pipeline.accept([each.id for each in pipeline.proposals()])
-    assert len(accepted.written) == 2
-    assert set(_made(home).values()) == {"deploys run on Friday", "the kitchen is painted green"}
-    assert all(note["confidence"] == 0.9 for note in notes_of(home).values() if "origin" in note)
-    assert accepted.change_set is not None
-    assert accepted.change_set.author.kind == "pipeline"
-    pipeline.memory.history.undo()
-    assert _made(home) == {}
-    assert _made(home) == {}
 
 
 @pytest.mark.slow
