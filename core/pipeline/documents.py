@@ -28,7 +28,6 @@ from core.pipeline.document_text import (
 from core.pipeline.fetch import Network, check_address, fetch
 from core.pipeline.intake.chunks import chunks, next_chunk
 from core.pipeline.intake.normalisation import content_hash
-from core.pipeline.modes import Intake, intake
 from core.pipeline.records import AddedDocument, Document, DocumentKind, Job
 from core.pipeline.writes.submit import LONGEST, Submission, store_submission
 from core.settings.pipeline_sections import PipelineConfiguration
@@ -184,7 +183,7 @@ def _queue(writer: Tables, configuration: PipelineConfiguration, document: Docum
         target=document.id,
         now=now,
         max_attempts=configuration.worker.max_retries,
-        held=intake(configuration) is Intake.HELD,
+        held=configuration.mutations_frozen,
     )
 
 

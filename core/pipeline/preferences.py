@@ -35,11 +35,6 @@ class _Said(NamedTuple):
     leads: tuple[str, ...]
     romance: bool
 
-    def slots(self) -> dict[str, tuple[frozenset[str], str]]:
-        """By preposition, what stands before it and the word behind it."""
-        led = [(place, lead) for place, lead in enumerate(self.leads) if lead in _BEFORE_VALUE]
-        return {lead: (frozenset(self.words[:place]), self.words[place]) for place, lead in reversed(led)}
-
 
 def _read(text: str) -> _Said:
     kept: list[tuple[str, str]] = []
@@ -56,30 +51,25 @@ def _read(text: str) -> _Said:
 
 
 def takes_place_of(newer: str, older: str) -> bool:
-    """Whether a preference says otherwise on the same thing than another."""
+    """Whether a preference says otherwise on the same thing than another: the opposite, or the same but for one word,
+    which says how the thing is or what is used for it.
+    """
     if contradicts_in_words(newer, older):
         return True
-    if denials(newer) and denials(older):
+    new, old = _read(newer), _read(older)
+    if len(new.words) != len(old.words) or len(new.words) < 2 or (denials(newer) and denials(older)):
         # Two things may be forbidden at once.
         return False
-    new, old = _read(newer), _read(older)
-    if new.words != old.words and sorted(new.words) == sorted(old.words):
-        return bool(_COMPARED.search(newer) and _COMPARED.search(older))
-    slots = old.slots()
-    for lead, (before, value) in new.slots().items():
-        if lead in slots and before and slots[lead][0] == before:
-            return value != slots[lead][1]
-    return _other_value(new, old)
-
-
-def _other_value(new: _Said, old: _Said) -> bool:
-    """Whether two are the same but for one word, which says how the thing is or what is used for it."""
     differ = [
-        place for place, pair in enumerate(zip(new.words, old.words, strict=False)) if pair[0] != pair[1]
+        place for place, pair in enumerate(zip(new.words, old.words, strict=True)) if pair[0] != pair[1]
     ]
-    if len(new.words) != len(old.words) or len(differ) != 1 or len(new.words) < 2:
+    if differ and sorted(new.words) == sorted(old.words):
+        return bool(_COMPARED.search(newer) and _COMPARED.search(older))
+    if len(differ) != 1:
         return False
     place = differ[0]
+    if new.leads[place] in _BEFORE_VALUE and new.leads[place] == old.leads[place]:
+        return place > 0
     if new.romance and old.romance:
         return place > 0 and not new.leads[place]
     return place + 1 < len(new.words) and (not new.leads[place + 1] or new.leads[place + 1] in _BEFORE_TOPIC)

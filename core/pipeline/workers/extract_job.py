@@ -19,7 +19,7 @@ from core.pipeline.intake.sentences import TextSpan
 from core.pipeline.model_calls import ModelCaller
 from core.pipeline.models.factory import deadline_of
 from core.pipeline.models.provider import CallRefusedError, Provider, TruncatedAnswerError
-from core.pipeline.modes import Mode, mode, writes_notes
+from core.pipeline.modes import Mode, mode
 from core.pipeline.queue import Failure
 from core.pipeline.records import Job, RawMemory
 from core.pipeline.windows import Progress, Windows, progress_of, size_after, smaller, window_text
@@ -110,7 +110,7 @@ def think(
     with suppress(NuggetsError):
         memory.refresh(patient=False)
     graph, newest = Graph(memory.snapshot), database.reading.facts.newest()
-    waiting = not writes_notes(work.mode)
+    waiting = not work.mode.writes_notes
     candidates = CandidateSearch(database, memory, work.raw.nugget, configuration.search, waiting).of(found)
     if any(candidates):
         between()

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 from core.pipeline.database.connection import Database
 from core.pipeline.database.jobs import Lease, LostLeaseError
 from core.pipeline.models.provider import ModelError
-from core.pipeline.modes import writes_notes
 from core.pipeline.queue import failure_of
 from core.pipeline.records import JobType
 from core.settings.pipeline_sections import PipelineConfiguration
@@ -68,7 +67,7 @@ def _extract(context: JobContext, lease: Lease) -> _Done:
         return _skip(context, lease, "memory_not_found")
     if work.raw.status == "extracted" and not work.progress.begun:
         return _skip(context, lease, "already_extracted")
-    if writes_notes(work.mode):
+    if work.mode.writes_notes:
         # What keeps the notes from being written is better known before a model is asked.
         context.memory().refresh(patient=False)
     try:

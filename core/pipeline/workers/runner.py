@@ -14,7 +14,7 @@ from core.pipeline.database.connection import Database
 from core.pipeline.database.jobs import Lease, LostLeaseError
 from core.pipeline.database.tables import PAUSED, SWEPT
 from core.pipeline.knowledge_graph import BATCH_SIZE, GraphUpdate, update_graph
-from core.pipeline.modes import mode, processes_jobs
+from core.pipeline.modes import Mode, mode
 from core.pipeline.note_linking import NoteLinking
 from core.pipeline.queue import Failure, failure_of, longest_jitter_ms, poll_delay_ms
 from core.pipeline.records import Job, JobType, TickResult
@@ -241,7 +241,7 @@ class Worker:
 
     def _may_lease(self, configuration: PipelineConfiguration) -> bool:
         # Texts that were queued before a freeze wait for its end like those that came later.
-        if configuration.mutations_frozen or not processes_jobs(mode(configuration)):
+        if configuration.mutations_frozen or mode(configuration) is Mode.OFF:
             return False
         return self._database.reading.meta.number(PAUSED) is None
 

@@ -12,7 +12,7 @@ from core.pipeline.database.tables import Tables
 from core.pipeline.decide import Action, Proposal, corrects, denies_another, saying
 from core.pipeline.extract import ExtractedFact, ExtractedRelation
 from core.pipeline.intake.normalisation import Normalised, normalise
-from core.pipeline.modes import Destructive, Mode, changed_by, destructive, result_mode, writes_notes
+from core.pipeline.modes import Mode
 from core.pipeline.records import ProposalReason, ProposalStatus, RawMemory, RawStatus, StoredProposal
 from core.pipeline.windows import NOTHING_READ, Outcome, Progress
 from core.pipeline.writes.execution import Execution, ExecutionResult, Graph, record
@@ -134,10 +134,10 @@ def ruling(
         return Ruling("deduped", ProposalReason.DUPLICATE)
     if action == "none":
         return Ruling("none", ProposalReason.NOTHING_NEW)
-    writing, what = writes_notes(mode), destructive(mode)
+    writing = mode.writes_notes
     if action == "add" and writing and confidence < least_confidence:
         return Ruling("skipped", ProposalReason.LOW_CONFIDENCE)
-    if action != "add" and what is Destructive.BLOCKED:
+    if action != "add" and mode is Mode.CONTROLLED_WRITE:
         reason = ProposalReason.UNCHECKED if unchecked else ProposalReason.DESTRUCTIVE_DISABLED
         return Ruling("blocked", reason, contradictory or unchecked)
     if action != "delete" and not normalised:
@@ -148,7 +148,7 @@ def ruling(
         return Ruling("applied", ProposalReason.WRITTEN)
     if action == "add":
         return Ruling("review", ProposalReason.INSTRUCTION if order else ProposalReason.UNGROUNDED, True)
-    if what is not Destructive.REVIEWED:
+    if mode is not Mode.FULL:
         return Ruling("proposed", ProposalReason.SHADOW, True)
     if action == "delete" and pinned:
         return Ruling("skipped", ProposalReason.PINNED)
@@ -260,7 +260,7 @@ class _PlanWrite:
         plan, writer = self.plan, self.writer
         for planned in corrected(plan.facts, plan.least_confidence):
             self._write(planned)
-        due = plan.knowledge and writes_notes(plan.mode)
+        due = plan.knowledge and plan.mode.writes_notes
         writer.raw.keep_found(plan.raw.id, plan.relations, due=due, more=plan.reading.before.begun)
         result = self._result()
         if plan.reading.outcome not in ("goes_on", "failed"):
@@ -273,7 +273,7 @@ class _PlanWrite:
 
     @property
     def _by(self) -> str:
-        return changed_by(self.plan.mode)
+        return self.plan.mode.author
 
     def _write(self, planned: PlannedFact) -> None:
         plan, writer = self.plan, self.writer
@@ -310,7 +310,7 @@ class _PlanWrite:
         record(
             writer, proposal, outcome, version, self.now, event="none", by=self._by, latency_ms=self.latency_ms,
             more={
-                "job": plan.job_id, "shadow": not writes_notes(plan.mode), "factCount": len(plan.facts),
+                "job": plan.job_id, "shadow": not plan.mode.writes_notes, "factCount": len(plan.facts),
                 "entityCount": len(plan.relations),
             },
         )  # fmt: skip
@@ -367,7 +367,7 @@ class _PlanWrite:
         if earlier is not None and earlier.open and _is_earlier(earlier, proposal):
             proposal = self._take_place(earlier, proposal)
             planned = replace(planned, contradiction=proposal.contradiction)
-        elif writes_notes(plan.mode) and (earlier := self._corrected_note(proposal)) is not None:
+        elif plan.mode.writes_notes and (earlier := self._corrected_note(proposal)) is not None:
             if not denies_another(saying(proposal.content), saying(earlier.content)):
                 self._record_replaced(earlier, proposal)
                 return replace(proposal, action="update"), Ruling("applied", ProposalReason.WRITTEN)
@@ -483,7 +483,7 @@ class _PlanWrite:
             "repeated": plan.reading.repeated,
         }
         return {
-            "mode": result_mode(plan.mode),
+            "mode": plan.mode.of_result,
             **{name: before.get(name, 0) + number for name, number in counts.items()},
             "model": plan.model or before.get("model", ""),
             "promptVersion": plan.prompt_version,

@@ -19,7 +19,6 @@ from core.pipeline.intake.linker import Links, link
 from core.pipeline.intake.names import SCANNED
 from core.pipeline.intake.normalisation import Normalised, normalise
 from core.pipeline.intake.redaction import redact, shown
-from core.pipeline.modes import Intake, intake
 from core.pipeline.records import Ingested, RawMemory, RawStatus
 from core.settings.pipeline_sections import PipelineConfiguration
 from core.text.normalise import encodable
@@ -82,7 +81,7 @@ def store_submission(
             project=project,
             nugget=nugget or nugget_of(project, known_nuggets),
             author=_plain(submission.author),
-            status="held" if intake(configuration) is Intake.HELD else "queued",
+            status="held" if configuration.mutations_frozen else "queued",
             duplicate_of="",
             protected=False,
             created_at=now,
