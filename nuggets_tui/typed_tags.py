@@ -4,17 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from core.model.note import normalise_tag
-
-_SIGNS = ("#", "+")
-
-
-def typed_tag(typed: str, known: Collection[str] = ()) -> str:
-    """A tag without the one # or + that people put before it; as typed where `known` holds it so."""
-    if normalise_tag(typed) in known:
-        return typed
-    tag = typed.lstrip()
-    return tag[1:] if tag.startswith(_SIGNS) and len(tag) > 1 else typed
+from core.verbs import typed_tag
 
 
 def split_tags(text: str, known: Collection[str] = ()) -> list[str]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from core.errors import InvalidInputError
-from nuggets_tui.cli.groups import command, example
-from nuggets_tui.cli.invocation import Invocation, pass_call
-from nuggets_tui.cli.output import LONGEST, Line, Span, shorten, table
+from nuggets_tui.cli.invocation import Invocation, bad_input
+from nuggets_tui.cli.options import arg, command
+from nuggets_tui.cli.output import LONGEST, Line, Span, bold, dim, shorten, table
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
@@ -21,11 +20,11 @@ _QUESTIONS = "questions.toml"
 
 
 @command(
-    "bench", epilog=example("nuggets bench", "nuggets bench my-questions.toml", "nuggets bench ~/sets --json")
+    "bench",
+    arg("paths", click.Path(path_type=Path), nargs=-1, metavar="[FILE|FOLDER]..."),
+    examples=("nuggets bench", "nuggets bench my-questions.toml", "nuggets bench ~/sets --json"),
 )
-@click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[FILE|FOLDER]...")
-@pass_call
-def bench(call: Invocation, /, paths: tuple[Path, ...]) -> None:
+def bench(call: Invocation, paths: tuple[Path, ...]) -> None:
     """Measure recall and search on questions with known answers, with BM25 beside them.
 
     A .toml file holds your own questions and is put to this memory (without a path: questions.toml of its folder). A
@@ -34,29 +33,22 @@ def bench(call: Invocation, /, paths: tuple[Path, ...]) -> None:
     """
     from core.bench import run_own, run_set
 
-    files = _files(paths or (call.folder / _QUESTIONS,))
-    results = [run_own(call.memory_as_it_is, one) if one.suffix == ".toml" else run_set(one) for one in files]
-    call.answer(lambda: [_document(one) for one in results], lambda: _lines(results))
-
-
-def _files(paths: tuple[Path, ...]) -> list[Path]:
-    found = []
-    for path in paths:
+    files: list[Path] = []
+    for path in paths or (call.folder / _QUESTIONS,):
         inside = [*sorted(path.glob("*.json")), *sorted(path.glob(_QUESTIONS))] if path.is_dir() else [path]
         if not all(one.is_file() for one in inside) or not inside:
-            raise InvalidInputError(
-                "no questions found", where=str(path), todo="docs/performance.md says how to write some"
-            )
-        found += inside
-    return found
+            raise bad_input("no questions found", str(path), "", "docs/performance.md says how to write some")
+        files += inside
+    results = [run_own(call.memory_as_it_is, one) if one.suffix == ".toml" else run_set(one) for one in files]
+    call.answer([_document(one) for one in results], _lines(results))
 
 
 def _lines(results: list[BenchResult]) -> Iterator[Line]:
-    rows: list[tuple[str | Span, ...]] = [("", Span("ours", "bold"), Span("BM25", "dim"))]
+    rows: list[tuple[str | Span, ...]] = [("", bold("ours"), dim("BM25"))]
     for one in results:
         size = f"{plural(len(one.answers), 'question')}, {plural(one.notes, 'note')}"
         rows += [
-            (Span(shorten(one.name, LONGEST), "bold"), size, ""),
+            (bold(shorten(one.name, LONGEST)), size, ""),
             ("  nDCG@10 of search", *map(_mean, one.ndcg)),
             ("  answered right; first hit right", _share(one.right), _share(one.plain_right)),
             ("  right one offered, not claimed", _share(one.offered), ""),
@@ -78,20 +70,17 @@ def _share(share: Share) -> str:
     return f"{share.number}/{share.total} {share.value:.0%} [{low:.0%}, {high:.0%}]"
 
 
-def _document(one: BenchResult) -> dict[str, object]:
+def _document(one: BenchResult) -> dict[str, Any]:
+    shares = {
+        "bm25Right": one.plain_right, "right": one.right, "offered": one.offered, "claimsRight": one.claims_right,
+        "unanswerableClaimed": one.unanswerable_claimed,
+    }  # fmt: skip
     return {
-        "name": one.name,
-        "notes": one.notes,
-        "questions": len(one.answers),
-        "ndcg": one.ndcg[0]._asdict(),
-        "bm25Ndcg": one.ndcg[1]._asdict(),
-        "bm25Right": _share_document(one.plain_right),
-        "right": _share_document(one.right),
-        "offered": _share_document(one.offered),
-        "claimsRight": _share_document(one.claims_right),
-        "unanswerableClaimed": _share_document(one.unanswerable_claimed),
+        "name": one.name, "notes": one.notes, "questions": len(one.answers),
+        "ndcg": one.ndcg[0]._asdict(), "bm25Ndcg": one.ndcg[1]._asdict(),
+        **{name: _share_document(share) for name, share in shares.items()},
         "reliability": [{"from": low, **_share_document(share)} for low, share in one.reliability()],
-    }
+    }  # fmt: skip
 
 
 def _share_document(share: Share) -> dict[str, object]:

@@ -1,16 +1,18 @@
-"""The completion command: the script that completes what is typed in a shell."""
+"""What is completed in a shell: the script for it, and the names of a memory's nuggets, keys and notes."""
 
 from __future__ import annotations
 
 import os
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 from click.shell_completion import BashComplete, FishComplete, ShellComplete, ZshComplete
 
-from core.errors import InvalidInputError
-from nuggets_tui.cli.groups import command, example
-from nuggets_tui.cli.invocation import Invocation, pass_call
+from nuggets_tui.cli.invocation import Invocation, bad_input
+from nuggets_tui.cli.options import arg, command
+
+if TYPE_CHECKING:
+    pass
 
 # A name is one literal word, and inert. Bash inserts it as it is told: escaped where no quotation mark is open.
 _BASH: Final = """\
@@ -71,7 +73,8 @@ _SHELLS: Final[dict[str, type[ShellComplete]]] = {"bash": _Bash, "zsh": ZshCompl
 
 @command(
     "completion",
-    epilog=example(
+    arg("shell", click.Choice(list(_SHELLS)), required=False),
+    examples=(
         "mkdir -p ~/.local/share/bash-completion/completions",
         "nuggets completion bash > ~/.local/share/bash-completion/completions/nuggets",
         'nuggets completion zsh > "${fpath[1]}/_nuggets"',
@@ -79,20 +82,18 @@ _SHELLS: Final[dict[str, type[ShellComplete]]] = {"bash": _Bash, "zsh": ZshCompl
         "nuggets completion fish > ~/.config/fish/completions/nuggets.fish",
     ),
 )
-@click.argument("shell", type=click.Choice(list(_SHELLS)), required=False)
-@pass_call
-def completion(call: Invocation, /, shell: str | None) -> None:
+def completion(call: Invocation, shell: str | None) -> None:
     """Print the script that completes commands, options and names in your shell: bash, zsh or fish.
 
     Without SHELL, the one that you use.
     """
     named = shell or os.path.basename(os.environ.get("SHELL", ""))
     if named not in _SHELLS:
-        raise InvalidInputError("is not known", where="SHELL", todo=f"name one of {', '.join(_SHELLS)}")
+        raise bad_input("is not known", "SHELL", "", f"name one of {', '.join(_SHELLS)}")
     root = click.get_current_context().find_root()
     name = root.info_name or "nuggets"
     variable = f"_{name.replace('-', '_').upper()}_COMPLETE"
     made = _SHELLS[named](root.command, {}, name, variable)
     # Bash itself would be asked for its version.
     script = made.source_template % made.source_vars()
-    call.answer(lambda: {"shell": named, "script": script}, lambda: script.rstrip("\n").split("\n"))
+    call.answer({"shell": named, "script": script}, script.rstrip("\n").split("\n"))

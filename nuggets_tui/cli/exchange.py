@@ -4,28 +4,51 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import click
 import msgspec
 
-from core.errors import ErrorCode, InvalidInputError, NotFoundError
+from core import verbs
+from core.errors import NotFoundError
 from core.exchange.records import FORMATS
-from nuggets_tui.cli.cautions import Caution, of_note
-from nuggets_tui.cli.groups import FOLDER, TEXT, command, example
-from nuggets_tui.cli.history import applied_document
-from nuggets_tui.cli.invocation import LONGEST_INPUT, Invocation, asks, pass_call
-from nuggets_tui.cli.options import dry_run_option, id_list, unknown_where, yes_option
-from nuggets_tui.cli.output import Line, Span, is_terminal, json_text, table, write_lines
+from nuggets_tui.cli.invocation import NOTHING_CHANGED, Invocation, asks, bad_input, bytes_of
+from nuggets_tui.cli.log_text import applied_document
+from nuggets_tui.cli.options import (
+    DRY_RUN,
+    YES,
+    arg,
+    choice,
+    command,
+    flag,
+    id_list,
+    must_be_named,
+    opt,
+    unknown_where,
+)
+from nuggets_tui.cli.output import (
+    Line,
+    bad,
+    bold,
+    dim,
+    good,
+    is_terminal,
+    json_text,
+    pick,
+    table,
+    warn,
+    write_lines,
+)
+from nuggets_tui.cli.values import FOLDER
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
     from core.memory import ExportFormat, ExportResult, Format, ImportResult, Memory
     from core.model.change import ChangeSet
 
-_EXPORTS: Final = ("json", "markdown")
+_NOTHING: Final = "nothing was imported"
 _CONFLICT: Final = 3
 _SHOWN: Final = 20
 _EVERY_SECONDS: Final = 0.1
@@ -43,24 +66,28 @@ class ProgressLine:
     def __call__(self, done: int, of: int) -> None:
         """So many of so many are done; 0 of 0 where that is not known."""
         now = time.monotonic()
-        if not self._shown or now - self._last < _EVERY_SECONDS:
-            return
-        self._last = now
-        said = f"{self._doing} … {done:,} of {of:,} {self._things}" if of else f"{self._doing} …"
-        self._write(said)
+        if self._shown and now - self._last >= _EVERY_SECONDS:
+            self._last = now
+            self._write(f"{self._doing} …" + (f" {done:,} of {of:,} {self._things}" if of else ""))
 
-    def _write(self, text: str) -> None:
-        sys.stderr.write(f"\r{text.ljust(self._width)}")
+    def _write(self, text: str, end: str = "") -> None:
+        sys.stderr.write(f"\r{text.ljust(self._width)}{end}")
         sys.stderr.flush()
         self._width = len(text)
 
     def end(self) -> None:
         """Takes the line away."""
         if self._width:
-            self._write("")
-            sys.stderr.write("\r")
-            sys.stderr.flush()
-            self._width = 0
+            self._write("", "\r")
+
+
+@contextmanager
+def _progress(doing: str, things: str = "notes") -> Iterator[ProgressLine]:
+    line = ProgressLine(doing, things)
+    try:
+        yield line
+    finally:
+        line.end()
 
 
 # Import
@@ -68,28 +95,25 @@ class ProgressLine:
 
 @command(
     "import",
-    epilog=example(
+    arg("source", FOLDER),
+    choice(
+        "--format format_",
+        ("auto", *FORMATS),
+        "What SOURCE is (default: told by its contents).",
+        default="auto",
+    ),
+    opt("--nugget", "NAME", "Nugget for what names none (default: memory)."),
+    opt("--accept", "ID,...", "Only these items of the dry run."),
+    DRY_RUN,
+    YES,
+    examples=(
         "nuggets import ~/.claude/projects/-home-me-app/memory",
         "nuggets import AGENTS.md --nugget app --dry-run",
         "nuggets import backup.json",
     ),
 )
-@click.argument("source", type=FOLDER)
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(("auto", *FORMATS)),
-    default="auto",
-    help="What SOURCE is (default: told by its contents).",
-)
-@click.option("--nugget", type=TEXT, metavar="NAME", help="Nugget for what names none (default: memory).")
-@click.option("--accept", type=TEXT, metavar="ID,...", help="Only these items of the dry run.")
-@dry_run_option
-@yes_option
-@pass_call
 def import_(
     call: Invocation,
-    /,
     source: str,
     format_: str,
     nugget: str | None,
@@ -103,143 +127,107 @@ def import_(
     listed, with exit code 3. On a terminal it shows what it would do and asks; elsewhere it acts. It is one entry of
     the history, and nuggets undo undoes it.
     """
-    if nugget is not None and not nugget.strip():
-        raise InvalidInputError(
-            "the name is empty", code=ErrorCode.EMPTY, where="--nugget", kept="nothing was imported",
-            todo="give a name",
-        )  # fmt: skip
+    must_be_named(nugget, "--nugget", _NOTHING)
     wanted = id_list(accept, "--accept") if accept is not None else None
-    memory, line = call.memory, ProgressLine("Reading", "notes")
-    try:
-        read = memory.exchange.read(_source(source), None if format_ == "auto" else _format(format_), line)
-    finally:
-        line.end()
+    memory, format = call.memory, _format(format_)
+    with _progress("Reading") as line:
+        read = memory.exchange.read(_source(source), format, line)
     options: dict[str, Any] = {"nugget": nugget or "", "accept": wanted}
     asked = asks(yes=yes, dry_run=dry_run)
-    line = ProgressLine("Comparing" if asked or dry_run else "Importing", "notes")
-    try:
-        if asked or dry_run or wanted is not None:
+    if asked or dry_run or wanted is not None:
+        with _progress("Comparing" if asked or dry_run else "Importing") as line:
             proposed = memory.exchange.bring(read, dry_run=True, progress=line, **options)
-            line.end()
-            _check_accepted(proposed, wanted)
-            if dry_run or proposed.change_set.empty:
-                return _answer(call, memory, proposed, dry_run=dry_run)
-            if asked:
-                call.preview(_result_lines(proposed, would=True))
-                if not call.confirm(f"Import {plural(len(proposed.of('new')), 'note')}?"):
-                    nothing = msgspec.structs.replace(
-                        proposed.change_set, notes=(), facts=(), nuggets=(), files=()
-                    )
-                    call.answer(
-                        lambda: _document(memory, proposed, nothing, True), lambda: ["Nothing was changed."]
-                    )
-                    return 0
-                line = ProgressLine("Importing", "notes")
+        if proposed.unknown:
+            raise NotFoundError(
+                f"there is no item {', '.join(proposed.unknown)}", kept=_NOTHING,
+                where=unknown_where(proposed.unknown, wanted or (), ()), todo="nuggets import --dry-run lists them",
+            )  # fmt: skip
+        if dry_run or proposed.change_set.empty:
+            return _answer(call, memory, proposed, dry_run=dry_run)
+        if asked:
+            call.preview(_result_lines(proposed, would=True))
+            if not call.confirm(f"Import {plural(len(proposed.of('new')), 'note')}?"):
+                made = proposed.change_set
+                nothing = msgspec.structs.replace(made, notes=(), facts=(), nuggets=(), files=())
+                call.answer(lambda: _document(memory, proposed, nothing, True), [NOTHING_CHANGED])
+                return 0
+    with _progress("Importing") as line:
         done = memory.exchange.bring(read, progress=line, **options)
-    finally:
-        line.end()
     return _answer(call, memory, done, dry_run=False)
 
 
 def _source(source: str) -> str | bytes:
     """A path, or what standard input holds."""
     if source != "-":
-        if not source.strip():
-            raise InvalidInputError(
-                "the name is empty", code=ErrorCode.EMPTY, where="SOURCE", kept="nothing was imported",
-                todo="give a file, a folder, or -",
-            )  # fmt: skip
+        must_be_named(source, "SOURCE", _NOTHING, "give a file, a folder, or -")
         return source
     if sys.stdin is None:
-        raise InvalidInputError("is closed", where="standard input", kept="nothing was imported")
-    data = sys.stdin.buffer.read(LONGEST_INPUT + 1)
-    if len(data) > LONGEST_INPUT:
-        raise InvalidInputError(
-            f"is longer than {LONGEST_INPUT:,} bytes", code=ErrorCode.TOO_LONG, where="standard input",
-            kept="nothing was imported", todo="give it as a file",
-        )  # fmt: skip
-    return data
+        raise bad_input("is closed", "standard input", _NOTHING)
+    return bytes_of(sys.stdin.buffer, where="standard input", kept=_NOTHING, todo="give it as a file")
 
 
-def _format(name: str) -> Format:
-    from core.exchange.records import FORMATS
-
-    return next(format for format in FORMATS if format == name)
-
-
-def _check_accepted(proposed: ImportResult, wanted: Sequence[str] | None) -> None:
-    if proposed.unknown:
-        raise NotFoundError(
-            f"there is no item {', '.join(proposed.unknown)}",
-            where=unknown_where(proposed.unknown, wanted or (), ()),
-            kept="nothing was imported",
-            todo="nuggets import --dry-run lists them",
-        )
+def _format(name: str) -> Format | None:
+    return next((format for format in FORMATS if format == name), None)
 
 
 def _answer(call: Invocation, memory: Memory, result: ImportResult, *, dry_run: bool) -> int:
+    # What to warn of in what was imported, as of a note that somebody types.
+    new = [memory.snapshot.by_id.get(item.note_id) for item in result.of("new")] if not dry_run else []
     call.answer(
         lambda: _document(memory, result, result.change_set, dry_run),
-        lambda: _result_lines(result, would=dry_run),
-        () if dry_run else _cautions(memory, result),
+        _result_lines(result, would=dry_run),
+        [caution for note in new if note is not None for caution in verbs.warnings_of(note)],
     )
     return _CONFLICT if result.of("conflict") else 0
 
 
-def _document(memory: Memory, result: ImportResult, change_set: ChangeSet, dry_run: bool) -> dict[str, Any]:
-    return result.to_dict() | {"dryRun": dry_run, "changeSet": applied_document(memory, change_set)}
-
-
-def _cautions(memory: Memory, result: ImportResult) -> list[Caution]:
-    """What to warn of in what was imported, as of a note that somebody types."""
-    new = (memory.snapshot.by_id.get(item.note_id) for item in result.of("new"))
-    return [caution for note in new if note is not None for caution in of_note(note)]
+def _document(memory: Memory, result: ImportResult, made: ChangeSet, dry_run: bool) -> dict[str, Any]:
+    return result.to_dict() | {"dryRun": dry_run, "changeSet": applied_document(memory, made)}
 
 
 def _result_lines(result: ImportResult, *, would: bool) -> Iterator[Line]:
     from core.exchange.records import NAMES
 
     taken = "It looks like" if result.detected else "Taken as"
-    yield Span(f"{taken} {NAMES[result.format]} ({result.format}).", "dim")
-    new, conflicts = result.of("new"), result.of("conflict")
-    rows = [
-        (
-            Span(item.id, "dim"),
-            item.kind,
-            Span(item.title, "bold"),
-            Span(f"{item.nugget} · {item.where}", "dim"),
-        )
-        for item in new[:_SHOWN]
-    ]
-    yield from table(rows, flexible=2)
+    yield dim(f"{taken} {NAMES[result.format]} ({result.format}).")
+    new, conflicts, left = result.of("new"), result.of("conflict"), result.left_out
+    yield from table(
+        [
+            (dim(one.id), one.kind, bold(one.title), dim(f"{one.nugget} · {one.where}"))
+            for one in new[:_SHOWN]
+        ],
+        flexible=2,
+    )
     if len(new) > _SHOWN:
-        yield Span(f"and {len(new) - _SHOWN:,} more", "dim")
+        yield dim(f"and {len(new) - _SHOWN:,} more")
     for item in conflicts[:_SHOWN]:
-        yield (Span("conflict", "warn"), "  ", Span(item.title, "bold"), Span(f"  {item.where}", "dim"))
+        yield (warn("conflict"), "  ", bold(item.title), dim(f"  {item.where}"))
         yield f"  {item.detail}"
-        yield (Span("  memory  ", "dim"), Span(_first(item.ours), "good"))
-        yield (Span("  source  ", "dim"), Span(_first(item.theirs), "bad"))
+        yield (dim("  memory  "), good(_first(item.ours)))
+        yield (dim("  source  "), bad(_first(item.theirs)))
     if len(conflicts) > _SHOWN:
-        yield Span(f"and {plural(len(conflicts) - _SHOWN, 'more conflict')}", "warn")
-    for left in result.left_out[:_SHOWN]:
-        what = "incomplete" if left.partly else "skipped"
-        yield (Span(what, "warn"), "  ", Span(left.where, "bold"), f"  {left.what}")
-    if len(result.left_out) > _SHOWN:
-        yield Span(f"and {len(result.left_out) - _SHOWN:,} more are skipped or incomplete", "warn")
+        yield warn(f"and {plural(len(conflicts) - _SHOWN, 'more conflict')}")
+    for one in left[:_SHOWN]:
+        yield (warn("incomplete" if one.partly else "skipped"), "  ", bold(one.where), f"  {one.what}")
+    if len(left) > _SHOWN:
+        yield warn(f"and {len(left) - _SHOWN:,} more are skipped or incomplete")
     yield _counts(result, would)
     if not would and not result.change_set.empty:
-        yield Span(f"To undo it: nuggets undo {result.change_set.id}", "dim")
+        yield dim(f"To undo it: nuggets undo {result.change_set.id}")
 
 
 def _counts(result: ImportResult, would: bool) -> str:
     new, same, conflicts = (len(result.of(status)) for status in ("new", "same", "conflict"))
-    parts = [f"{same:,} here already"] if same else []
-    parts += [f"{plural(conflicts, 'conflict')} left as it is in the memory"] if conflicts else []
     skipped = sum(not one.partly for one in result.left_out)
-    parts += [f"{skipped:,} skipped"] if skipped else []
-    parts += [f"{len(result.left_out) - skipped:,} incomplete"] if len(result.left_out) > skipped else []
-    parts += [f"{plural(result.history, 'entry', 'entries')} of history"] if result.history else []
-    rest = f"; {', '.join(parts)}" if parts else ""
+    incomplete = len(result.left_out) - skipped
+    parts = [
+        f"{same:,} here already" if same else "",
+        f"{plural(conflicts, 'conflict')} left as it is in the memory" if conflicts else "",
+        f"{skipped:,} skipped" if skipped else "",
+        f"{incomplete:,} incomplete" if incomplete else "",
+        f"{plural(result.history, 'entry', 'entries')} of history" if result.history else "",
+    ]
+    rest = "; " + ", ".join(filter(None, parts)) if any(parts) else ""
     if result.change_set.empty or not new:
         return f"Nothing to import{rest}."
     return f"{'Would import' if would else 'Imported'} {plural(new, 'note')}{rest}."
@@ -255,20 +243,19 @@ def _first(text: str) -> str:
 
 @command(
     "export",
-    epilog=example(
+    arg("target", FOLDER, default="-"),
+    choice("--format format_", ("json", "markdown"), "Default: told by TARGET, else json."),
+    flag("--force", "Replace files that are not of an earlier export."),
+    flag("--no-history", "Leave the history out of JSON."),
+    flag("--with-secrets", "Include what looks like a credential in Markdown."),
+    examples=(
         "nuggets export backup.json",
         "nuggets export vault --format markdown",
         "nuggets export | gzip > backup.json.gz",
     ),
 )
-@click.argument("target", type=FOLDER, default="-")
-@click.option("--format", "format_", type=click.Choice(_EXPORTS), help="Default: told by TARGET, else json.")
-@click.option("--force", is_flag=True, help="Replace files that are not of an earlier export.")
-@click.option("--no-history", is_flag=True, help="Leave the history out of JSON.")
-@click.option("--with-secrets", is_flag=True, help="Include what looks like a credential in Markdown.")
-@pass_call
 def export(
-    call: Invocation, /, target: str, format_: str | None, force: bool, no_history: bool, with_secrets: bool
+    call: Invocation, target: str, format_: str | None, force: bool, no_history: bool, with_secrets: bool
 ) -> None:
     """Export the memory to TARGET: a file, a folder for Markdown, or - for standard output.
 
@@ -276,88 +263,54 @@ def export(
     folder that opens in Obsidian, a file for each note. What looks like a credential is left out of Markdown, and is
     in JSON.
     """
-    chosen = _export_format(target, format_)
-    if target == "-" and chosen == "markdown":
-        raise InvalidInputError(
-            "Markdown is a folder of files", where="export", kept="nothing was written",
-            todo="name a folder",
-        )  # fmt: skip
-    line = ProgressLine("Writing", "files")
-    try:
+    inside = target == "-"
+    is_folder = not inside and (target.endswith("/") or Path(target).expanduser().is_dir())
+    chosen: ExportFormat = (
+        "markdown" if (format_ or ("markdown" if is_folder else "")) == "markdown" else "json"
+    )
+    if inside and chosen == "markdown":
+        raise bad_input("Markdown is a folder of files", "export", "nothing was written", "name a folder")
+    with _progress("Writing", "files") as line:
         done = call.memory.exchange.export(
-            chosen,
-            None if target == "-" else target,
-            force=force,
-            history=not no_history,
-            secrets=with_secrets,
+            chosen, None if inside else target, force=force, history=not no_history, secrets=with_secrets,
             progress=line,
+        )  # fmt: skip
+    if not inside:
+        skipped = [{"where": one.where, "reason": one.what} for one in done.left_out]
+        document = pick(
+            done, "format path notes facts history files removed secrets", version=1, skipped=skipped
         )
-    finally:
-        line.end()
-    if target == "-":
-        call.warn()
-        _write_out(done)
-        write_lines(_beside_lines(done), to_error=True)
+        call.answer(document, _export_lines(done))
+        return
+    call.warn()
+    if is_terminal(sys.stdout):
+        # Nothing of it acts on a terminal.
+        write_lines([json_text(msgspec.json.decode(done.data), indent=True)])
     else:
-        call.answer(lambda: _export_document(done), lambda: _export_lines(done))
-
-
-def _export_format(target: str, given: str | None) -> ExportFormat:
-    """What is asked for: by name, else by what the target is called or is."""
-    if given is not None:
-        return "markdown" if given == "markdown" else "json"
-    is_folder = target != "-" and (target.endswith("/") or Path(target).expanduser().is_dir())
-    return "markdown" if is_folder else "json"
-
-
-def _write_out(done: ExportResult) -> None:
-    """The export itself; on a terminal nothing of it acts on that."""
-    if not is_terminal(sys.stdout):
         sys.stdout.buffer.write(done.data)
         sys.stdout.buffer.flush()
-    else:
-        write_lines([json_text(msgspec.json.decode(done.data), indent=True)])
-
-
-def _export_document(done: ExportResult) -> dict[str, Any]:
-    return {
-        "version": 1,
-        "format": done.format,
-        "path": done.path,
-        "notes": done.notes,
-        "facts": done.facts,
-        "history": done.history,
-        "files": done.files,
-        "removed": done.removed,
-        "secrets": done.secrets,
-        "skipped": [{"where": one.where, "reason": one.what} for one in done.left_out],
-    }
+    write_lines(_left_out_lines(done), to_error=True)
 
 
 def _export_lines(done: ExportResult) -> Iterator[Line]:
+    markdown = done.format == "markdown"
     counts = [plural(done.notes, "note")]
-    counts += [plural(done.facts, "fact")] if done.format != "markdown" or done.facts else []
+    counts += [plural(done.facts, "fact")] if not markdown or done.facts else []
     counts += [f"{plural(done.history, 'entry', 'entries')} of history"] if done.history else []
-    name = "Markdown" if done.format == "markdown" else done.format.upper()
-    yield (f"Exported {', '.join(counts)} as {name} to ", Span(done.path, "bold"), ".")
-    if done.format == "markdown":
+    name = "Markdown" if markdown else done.format.upper()
+    yield (f"Exported {', '.join(counts)} as {name} to ", bold(done.path), ".")
+    if markdown:
         gone = f", {done.removed:,} of notes that are gone taken out" if done.removed else ""
-        yield Span(f"{plural(done.files, 'file')} written{gone}.", "dim")
-    yield from _beside_lines(done)
+        yield dim(f"{plural(done.files, 'file')} written{gone}.")
+    yield from _left_out_lines(done)
 
 
-def _beside_lines(done: ExportResult) -> Iterator[Line]:
-    for one in done.left_out[:_SHOWN]:
-        yield (Span("left out", "warn"), "  ", Span(one.where, "bold"), f"  {one.what}")
+def _left_out_lines(done: ExportResult) -> Iterator[Line]:
+    for left in done.left_out[:_SHOWN]:
+        yield (warn("left out"), "  ", bold(left.where), f"  {left.what}")
     if len(done.left_out) > _SHOWN:
-        yield Span(f"and {len(done.left_out) - _SHOWN:,} more are left out", "warn")
+        yield warn(f"and {len(done.left_out) - _SHOWN:,} more are left out")
     if done.secrets:
-        said = plural(
-            done.secrets,
-            "note or fact in it looks like it holds a credential",
-            "notes and facts in it look like they hold a credential",
-        )
-        yield Span(
-            f"{said}: keep the file safe; nuggets secrets lists them.",
-            "warn",
-        )
+        one, many = "note or fact in it looks like it holds", "notes and facts in it look like they hold"
+        said = plural(done.secrets, one, many)
+        yield warn(f"{said} a credential: keep the file safe; nuggets secrets lists them.")

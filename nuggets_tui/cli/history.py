@@ -1,39 +1,42 @@
-"""Commands about what changed: log, undo, redo."""
+"""Commands about what changed: log, watch, undo, redo, history clear."""
 
 from __future__ import annotations
 
+import contextlib
+import select
+import sys
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from core.errors import (
-    AmbiguousError,
-    BrokenFileError,
-    ErrorCode,
-    InvalidInputError,
-    NotFoundError,
-    NuggetsError,
-    few_of,
-)
+from core.errors import AmbiguousError, BrokenFileError, NotFoundError, NuggetsError, few_of
 from core.model.names import iso
 from core.settings import SETTINGS_FILE
 from core.text.exact import exact_form
 from nuggets_tui.cli.calling_agent import agent_name, refuse_agents
-from nuggets_tui.cli.groups import TEXT, CommandEntry, LazyGroup, command, example
-from nuggets_tui.cli.invocation import Invocation, must_confirm, pass_call
+from nuggets_tui.cli.invocation import NOTHING_CHANGED, Invocation
 from nuggets_tui.cli.log_text import (
-    change_set_document,
+    applied_document,
     entry_document,
+    entry_documents,
     log_lines,
     pending_conflict_lines,
     verbose_lines,
 )
 from nuggets_tui.cli.moments import moment
-from nuggets_tui.cli.options import LIMIT, yes_option
-from nuggets_tui.cli.output import LONGEST, Line, Span, shorten
+from nuggets_tui.cli.options import YES, Group, arg, command, flag, limit, must_be_named, opt
+from nuggets_tui.cli.output import (
+    LONGEST,
+    Line,
+    bold,
+    dim,
+    shorten,
+    write_error,
+    write_json_line,
+    write_lines,
+)
 from nuggets_tui.differences import titles
 from nuggets_tui.log import DEEDS, Scope, listed
 from nuggets_tui.words import deed, plural
@@ -46,64 +49,51 @@ if TYPE_CHECKING:
 
 _SHOWN: Final = 50
 _PAGE: Final = 500
+_KINDS: Final = [deeds.name for deeds in DEEDS]
 # How authors are called where a person reads.
 _AUTHORS: Final = {"me": "person", "you": "person", "another program": "program"}
+_POLLING: Final = "the system has no free file watches, so it looks every second"
+_ID: Final = arg("id", required=False)
 
 
 @command(
     "log",
-    epilog=example(
+    opt(
+        "--author", "A",
+        "Only changes by this author: person (or me), agent, reflection, pipeline, program, or a name.",
+    ),
+    opt("--note", "ID", "Only changes of this note; a deleted one too."),
+    opt(
+        "--kind kinds", "K", f"Only these kinds, may be repeated: {', '.join(_KINDS)} (a recall).",
+        click.Choice(_KINDS), multiple=True,
+    ),
+    opt("--run", "ID", "Only this entry, such as a cleanup, and its undo."),
+    opt("--words", "W", "Only entries with all these words in reason, title, key or path."),
+    opt("--since", "T", 'Only since this local time: 2026-11-20, "2026-11-20 14:30", 2h, 3d or yesterday.'),
+    opt("--until", "T", "Only until this time; a day counts to its end."),
+    limit("Show the newest N.", default=_SHOWN, show_default=True),
+    flag("-v --verbose", "Show each change in full, before and after."),
+    examples=(
         "nuggets log --since yesterday",
         'nuggets log --note "JWT format" --verbose',
         "nuggets log --author agent --kind merged --words auth",
         "nuggets log --author agent --limit 200 --json",
     ),
-)
-@click.option(
-    "--author", type=TEXT, metavar="A",
-    help="Only changes by this author: person (or me), agent, reflection, pipeline, program, or a name.",
 )  # fmt: skip
-@click.option("--note", type=TEXT, metavar="ID", help="Only changes of this note; a deleted one too.")
-@click.option(
-    "--kind", "kinds", type=click.Choice([deeds.name for deeds in DEEDS]), multiple=True, metavar="K",
-    help=f"Only these kinds, may be repeated: {', '.join(deeds.name for deeds in DEEDS)} (a recall).",
-)  # fmt: skip
-@click.option("--run", type=TEXT, metavar="ID", help="Only this entry, such as a cleanup, and its undo.")
-@click.option(
-    "--words", type=TEXT, metavar="W", help="Only entries with all these words in reason, title, key or path."
-)
-@click.option(
-    "--since", type=TEXT, metavar="T",
-    help='Only since this local time: 2026-11-20, "2026-11-20 14:30", 2h, 3d or yesterday.',
-)  # fmt: skip
-@click.option("--until", type=TEXT, metavar="T", help="Only until this time; a day counts to its end.")
-@click.option(
-    "--limit", type=LIMIT, default=_SHOWN, show_default=True, metavar="N", help="Show the newest N."
-)
-@click.option("-v", "--verbose", is_flag=True, help="Show each change in full, before and after.")
-@pass_call
 def log(
-    call: Invocation,
-    /,
-    author: str | None,
-    note: str | None,
-    kinds: tuple[str, ...],
-    run: str | None,
-    words: str | None,
-    since: str | None,
-    until: str | None,
-    limit: int,
-    verbose: bool,
-) -> None:
+    call: Invocation, author: str | None, note: str | None, kinds: tuple[str, ...], run: str | None,
+    words: str | None, since: str | None, until: str | None, limit: int, verbose: bool,
+) -> None:  # fmt: skip
     """Show the history: every change, whoever made it, newest first.
 
     Each entry has an id, and so has each change in it (--verbose shows them). nuggets undo accepts both.
     """
     memory = call.memory_with_log
-    wanted = _author(author)
+    must_be_named(author, "--author", "", "give a kind or a name")
+    wanted = (author or "").strip()
     scope = Scope(
         recalls=True,
-        authors=(wanted,) if wanted is not None else (),
+        authors=(_AUTHORS.get(wanted.lower(), wanted),) if wanted else (),
         note_id=known_note(memory, note) if note is not None else "",
         deeds=kinds,
         run=memory.history.entry(run).id if run is not None else "",
@@ -113,54 +103,12 @@ def log(
     found = listed(memory, scope, limit + 1, _moment(until, end_of_day=True))
     call.answer(
         lambda: entry_documents(memory, found[:limit]),
-        lambda: _log_lines(memory, found[:limit], len(found) > limit, verbose),
+        _log_lines(memory, found[:limit], len(found) > limit, verbose),
     )
-
-
-history_group = LazyGroup(
-    "history",
-    entries={"clear": CommandEntry("nuggets_tui.cli.history:clear", "Delete every entry for good.")},
-    help="Delete the history of changes; nuggets log shows it.",
-    epilog=example("nuggets history clear"),
-)
-
-
-@command("clear", epilog=example("nuggets history clear --yes"))
-@yes_option
-@pass_call
-def clear(call: Invocation, /, yes: bool) -> None:
-    """Delete every entry of the history for good, with the conflicts that wait. Notes, facts and submitted texts stay
-    as they are; nothing done before can be undone.
-    """
-    refuse_agents("deleting the history")
-    memory = call.memory_with_log
-    count = sum(number for *_, number in memory.history.counts())
-    go_on = must_confirm(call, yes, "history clear", f"Delete {plural(count, 'entry', 'entries')} for good?")
-    if go_on:
-        memory.history.clear()
-    call.answer(
-        lambda: {"deleted": count if go_on else 0},
-        lambda: [f"Deleted {plural(count, 'entry', 'entries')}." if go_on else "Nothing was changed."],
-    )
-
-
-def _author(given: str | None) -> str | None:
-    if given is None:
-        return None
-    if not given.strip():
-        raise InvalidInputError(
-            "the name is empty",
-            code=ErrorCode.EMPTY,
-            where="--author",
-            todo="give a kind or a name",
-        )
-    return _AUTHORS.get(given.strip().lower(), given.strip())
 
 
 def _moment(given: str | None, *, end_of_day: bool = False) -> str | None:
-    if given is None:
-        return None
-    return iso(moment(given, datetime.now().astimezone(), end_of_day=end_of_day))
+    return None if given is None else iso(moment(given, datetime.now().astimezone(), end_of_day=end_of_day))
 
 
 def _log_lines(memory: Memory, entries: Sequence[Entry], more: bool, verbose: bool) -> Iterator[Line]:
@@ -171,7 +119,7 @@ def _log_lines(memory: Memory, entries: Sequence[Entry], more: bool, verbose: bo
     else:
         yield from log_lines(entries, memory.history.taken_back())
     if more:
-        yield Span(f"The newest {len(entries):,}; --limit shows more.", "dim")
+        yield dim(f"The newest {len(entries):,}; --limit shows more.")
     yield from pending_conflict_lines(memory.history.conflicts())
 
 
@@ -183,10 +131,8 @@ def known_note(memory: Memory, wanted: str) -> str:
 
     Raises NotFoundError, AmbiguousError, InvalidInputError.
     """
-    try:
+    with contextlib.suppress(NotFoundError, BrokenFileError):
         return memory.snapshot.resolve(wanted).id
-    except (NotFoundError, BrokenFileError):
-        pass
     wanted = wanted.strip()
     if memory.history.log(limit=1, note=wanted):
         return wanted
@@ -220,14 +166,34 @@ def _logged_notes(memory: Memory) -> Iterator[Note]:
         before = entries[-1].seq
 
 
+# Deleting it
+
+history = Group(
+    "history", "Delete the history of changes; nuggets log shows it.", examples=("nuggets history clear",)
+)
+
+
+@history.add("clear", YES, examples=("nuggets history clear --yes",))
+def clear(call: Invocation, yes: bool) -> None:
+    """Delete every entry of the history for good, with the conflicts that wait. Notes, facts and submitted texts stay
+    as they are; nothing done before can be undone.
+    """
+    refuse_agents("deleting the history")
+    memory = call.memory_with_log
+    count = sum(number for *_, number in memory.history.counts())
+    entries = plural(count, "entry", "entries")
+    go_on = call.must_confirm(yes, "history clear", f"Delete {entries} for good?")
+    if go_on:
+        memory.history.clear()
+    call.answer({"deleted": count if go_on else 0}, [f"Deleted {entries}." if go_on else NOTHING_CHANGED])
+
+
 # Taking back
 
 
-@command("undo", epilog=example("nuggets undo", "nuggets undo 3f2a91c0", "nuggets undo 3f2a91c0.2"))
-@click.argument("id", type=TEXT, required=False)
-@pass_call
-def undo(call: Invocation, /, id: str | None) -> None:
-    """Undo your own last change, or any change by its ID, whoever made it.
+@command("undo", _ID, examples=("nuggets undo", "nuggets undo 3f2a91c0", "nuggets undo 3f2a91c0.2"))
+def undo(call: Invocation, id: str | None) -> None:
+    """Undo a change: your own last one, or any by its ID, whoever made it.
 
     nuggets log shows the ids; ID.2 names only the second change of an entry. Later changes stay. If a
     later change is in the way, nothing is changed, and the error names it.
@@ -236,10 +202,8 @@ def undo(call: Invocation, /, id: str | None) -> None:
     _answer_turn(call, call.memory.history.undo(id))
 
 
-@command("redo", epilog=example("nuggets redo", "nuggets redo 3f2a91c0"))
-@click.argument("id", type=TEXT, required=False)
-@pass_call
-def redo(call: Invocation, /, id: str | None) -> None:
+@command("redo", _ID, examples=("nuggets redo", "nuggets redo 3f2a91c0"))
+def redo(call: Invocation, id: str | None) -> None:
     """Redo the change that you undid last, or any undone change by its ID."""
     _refuse_settings(call, id)
     _answer_turn(call, call.memory.history.redo(id))
@@ -260,33 +224,13 @@ def _refuse_settings(call: Invocation, id: str | None) -> None:
 
 def _answer_turn(call: Invocation, done: ChangeSet) -> None:
     touched = not done.empty or call.memory.history.is_decision(done)
-    call.answer(lambda: applied_document(call.memory, done), lambda: _turn_lines(done, touched))
-    _follow_undo(call)
-
-
-def _follow_undo(call: Invocation) -> None:
-    """Lets proposals wait again whose acceptance was undone; what cannot be done now the pipeline does later."""
+    call.answer(lambda: applied_document(call.memory, done), _turn_lines(done, touched))
+    # Proposals whose acceptance was undone wait again; what cannot be done now the pipeline does later.
     from core.pipeline.service import Pipeline
 
     if Pipeline.exists(call.folder):
-        with suppress(NuggetsError), Pipeline.open(call.folder, memory=call.memory) as pipeline:
+        with contextlib.suppress(NuggetsError), Pipeline.open(call.folder, memory=call.memory) as pipeline:
             pipeline.follow_undo()
-
-
-def entry_documents(memory: Memory, entries: Sequence[Entry]) -> list[dict[str, Any]]:
-    """Entries of the log, each with what of it is taken back at present."""
-    taken_back = memory.history.taken_back()
-    return [entry_document(entry, taken_back) for entry in entries]
-
-
-def applied_document(memory: Memory, done: ChangeSet) -> dict[str, Any]:
-    """A change set that was just applied, as the log has it."""
-    if not done.empty or memory.history.is_decision(done):
-        try:
-            return entry_document(memory.history.entry(done.id), memory.history.taken_back())
-        except NotFoundError:
-            pass
-    return change_set_document(done)
 
 
 def _turn_lines(done: ChangeSet, touched: bool) -> Iterator[Line]:
@@ -294,10 +238,75 @@ def _turn_lines(done: ChangeSet, touched: bool) -> Iterator[Line]:
         yield "Nothing was changed: it is already so."
         return
     told = deed(done)
-    yield (f"{told.verb.capitalize()} ", Span(shorten(told.what, LONGEST), "bold"))
+    yield (f"{told.verb.capitalize()} ", bold(shorten(told.what, LONGEST)))
     if done.mends:
-        yield Span("To repair it again: nuggets verify --repair", "dim")
-    elif done.kind == "undo":
-        yield Span(f"To redo it: nuggets redo {done.about}", "dim")
+        yield dim("To repair it again: nuggets verify --repair")
     else:
-        yield Span(f"To undo it again: nuggets undo {done.about}", "dim")
+        again = ("redo it", "redo") if done.kind == "undo" else ("undo it again", "undo")
+        yield dim(f"To {again[0]}: nuggets {again[1]} {done.about}")
+
+
+# Watching
+
+
+@command("watch", examples=("nuggets watch", "nuggets watch --json | jq -r .reason"))
+def watch(call: Invocation) -> None:
+    """Print a line for each change as it happens, by whomever: you, an agent, another program.
+
+    With --json, one JSON document on each line, in the shape of `nuggets log`. ctrl+c ends it, and so does the end of
+    whatever reads it.
+    """
+    import asyncio
+
+    memory = call.memory_with_log
+    memory.refresh()
+    call.warn()
+    with contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(_watch(memory, call.as_json))
+
+
+async def _watch(memory: Memory, as_json: bool) -> None:
+    """Raises BrokenPipeError once nobody reads any more, errors of the log."""
+    import asyncio
+
+    stop = asyncio.Event()
+    gone = polling = False
+    shown = memory.history.newest()
+
+    def look() -> None:
+        nonlocal gone
+        if _nobody_reads():
+            gone = True
+            stop.set()
+
+    async for found in memory.watch_events(stop, look):
+        if isinstance(found, NuggetsError):
+            write_error(found.message)
+            continue
+        if memory.polling and not polling:
+            write_error(_POLLING)
+        polling = memory.polling
+        shown = _show(memory, shown, as_json)
+    if gone:
+        raise BrokenPipeError
+
+
+def _show(memory: Memory, shown: int, as_json: bool) -> int:
+    """Prints the entries of the log after the one of this number, oldest first; the number of the newest."""
+    entries = memory.history.log(limit=None, after=shown)[::-1]
+    for entry in entries:
+        if as_json:
+            write_json_line(entry_document(entry))
+        else:
+            write_lines(log_lines([entry], ()))
+    return max((entry.seq for entry in entries), default=shown)
+
+
+def _nobody_reads() -> bool:
+    """Whether standard output leads to a pipe whose other end is closed, as far as the system tells."""
+    try:
+        looking = select.poll()
+        looking.register(sys.stdout, 0)
+        return any(event & select.POLLERR for _, event in looking.poll(0))
+    except (AttributeError, OSError, ValueError):
+        return False

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Final, TypeVar
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 import click
 
@@ -18,21 +19,32 @@ from core.model.names import did_you_mean
 from core.places import home_of
 from core.team_folder import TEAM_FOLDER
 from nuggets_tui.cli.calling_agent import agent_name, author_as, author_of_call
-from nuggets_tui.cli.output import Line, is_terminal, write_document, write_lines
+from nuggets_tui.cli.output import Line, as_json, is_terminal, write_document, write_error, write_lines
 
 if TYPE_CHECKING:
     from core.memory import Memory
     from core.model.change import Author
-    from core.model.draft import Draft
+    from core.pipeline.service import Pipeline
     from core.projects import Project
-    from nuggets_tui.cli.cautions import Caution
+    from core.verbs import Caution
 
-T = TypeVar("T")
 # More than anybody types or hands in; a device or a pipe may never end.
 LONGEST_INPUT: Final = 100 * 1024 * 1024
+NOTHING_CHANGED: Final = "Nothing was changed."
 _STANDARD_INPUT: Final = "standard input"
 # So many warnings are said one by one.
 _CAUTIONS: Final = 5
+
+
+def bad_input(
+    what: str,
+    where: str,
+    kept: str = "nothing was changed",
+    todo: str = "",
+    code: ErrorCode = ErrorCode.INVALID_INPUT,
+) -> InvalidInputError:
+    """The error of what cannot be accepted: what is wrong, with which option or argument, what is safe, what to do."""
+    return InvalidInputError(what, where=where, kept=kept, todo=todo, code=code)
 
 
 @dataclass
@@ -41,7 +53,8 @@ class Invocation:
 
     `project_name` is the one given by --project, or None for that of the environment and the working directory.
     `as_name` is the name given by --as, or None for whoever the environment tells. `with_vectors`: JSON of notes holds
-    their vector recipes.
+    their vector recipes. `team`: the team's memory, where this call works on notes of it. `elsewhere`: where a memory
+    lies that may be meant, when there is none in the usual folder; "" for nowhere.
     """
 
     home: str | None = None
@@ -49,13 +62,15 @@ class Invocation:
     as_json: bool = False
     as_name: str | None = None
     with_vectors: bool = False
+    team: Memory | None = None
+    elsewhere: str = ""
     _memory: Memory | None = None
     _warned: bool = False
     _warnings: list[str] = field(default_factory=list)
     _answered: set[str] = field(default_factory=set)
-    _elsewhere: str = ""
-    _team: Memory | None = None
     _beside: list[Memory] = field(default_factory=list)
+
+    # Where, for which project, and by whom
 
     @property
     def folder(self) -> Path:
@@ -64,16 +79,22 @@ class Invocation:
         """
         given = self.home if self.home is not None else home_as_named()
         if not given.strip():
-            raise InvalidInputError(
-                "the name is empty",
-                code=ErrorCode.EMPTY,
-                where="--home",
-                todo="give a folder",
-            )
+            raise bad_input("the name is empty", "--home", "", "give a folder", ErrorCode.EMPTY)
         try:
             return home_of(Path(given).expanduser())
         except RuntimeError as error:
-            raise InvalidInputError(str(error), where=given, todo="give the whole path") from error
+            raise bad_input(str(error), given, "", "give the whole path") from error
+
+    @property
+    def absolute_folder(self) -> Path:
+        """The folder, which may not be there yet. Raises InvalidInputError for what is no folder."""
+        folder = self.folder.absolute()
+        if folder.exists() and not folder.is_dir():
+            raise bad_input(
+                "is not a folder", str(folder), todo="name the folder of a memory",
+                code=ErrorCode.WRONG_KIND_OF_FILE,
+            )  # fmt: skip
+        return folder
 
     @property
     def project(self) -> Project | None:
@@ -111,10 +132,7 @@ class Invocation:
         """Who makes this call's changes. Raises InvalidInputError for a name that --as cannot have."""
         return author() if self.as_name is None else author_as(self.as_name)
 
-    @property
-    def opened(self) -> Memory | None:
-        """The memory, if this call opened it."""
-        return self._memory
+    # The memory
 
     @property
     def memory(self) -> Memory:
@@ -122,39 +140,12 @@ class Invocation:
 
         Raises BrokenFileError when its note graph cannot be read.
         """
-        from nuggets_tui.deeds import with_graph
+        from core.verbs import with_graph
 
-        if self._team is not None:
-            return with_graph(self._team)
+        if self.team is not None:
+            return with_graph(self.team)
         with_graph(self._opened())
         return self.memory_as_it_is
-
-    def at(self, *texts: str) -> list[str]:
-        """The ids of the notes that texts name. Where they are the team's, `memory` is that of the team from now on.
-        Errors as `deeds.held`.
-        """
-        from nuggets_tui.deeds import held
-
-        found = held(self.memory, *texts)
-        if found.team:
-            self._team = found.memory
-        return found.ids
-
-    def at_team(self) -> None:
-        """Makes `memory` that of the team from now on. Raises NotFoundError where there is none in reach."""
-        beside = self.memory.with_team()
-        if beside is None:
-            raise NotFoundError(
-                "no team has notes here",
-                where=str(TEAM_FOLDER),
-                todo="run this in a project whose repository has this folder",
-            )
-        self._team = beside.memory
-
-    @property
-    def team(self) -> Memory | None:
-        """The team's memory, where this call works on notes of it."""
-        return self._team
 
     @property
     def memory_as_it_is(self) -> Memory:
@@ -173,6 +164,81 @@ class Invocation:
             raise memory.history.problem
         return memory
 
+    def at(self, *texts: str) -> list[str]:
+        """The ids of the notes that texts name. Where they are the team's, `memory` is that of the team from now on.
+        Errors as `verbs.held`.
+        """
+        from core.verbs import held
+
+        found = held(self.memory, *texts)
+        self.team = found.memory if found.team else self.team
+        return found.ids
+
+    def at_team(self) -> None:
+        """Makes `memory` that of the team from now on. Raises NotFoundError where there is none in reach."""
+        beside = self.memory.with_team()
+        if beside is None:
+            raise NotFoundError(
+                "no team has notes here", where=str(TEAM_FOLDER),
+                todo="run this in a project whose repository has this folder",
+            )  # fmt: skip
+        self.team = beside.memory
+
+    def _opened(self) -> Memory:
+        if self._memory is None:
+            from core.workspace import open_memory, refuse_untrusted, use_team_near
+
+            folder = self.folder
+            self.elsewhere = "" if folder.exists() else _memory_elsewhere_notice(folder)
+            memory = open_memory(folder, author=self.author, reconcile=False, tolerant=True)
+            if agent_name():
+                refuse_untrusted(memory)
+            self._memory = memory
+            use_team_near(memory, os.getcwd)
+            if memory.pages is None:
+                project = self.project
+                if self.project_name is not None:
+                    self._must_be_project(memory, project)
+                memory.use_project(project)
+        return self._memory
+
+    # The pipeline
+
+    @contextmanager
+    def pipeline(self) -> Iterator[Pipeline | None]:
+        """The pipeline, None where nothing was handed in yet; looking makes none."""
+        # Most memories have none, and whoever asks for their status need not wait for what it takes to open one.
+        from core.workspace import has_pipeline
+
+        if not has_pipeline(self.folder):
+            yield None
+            return
+        with self.made_pipeline() as pipeline:
+            yield pipeline
+
+    @contextmanager
+    def needed_pipeline(
+        self, missing: str = "no text was submitted yet", todo: str = ""
+    ) -> Iterator[Pipeline]:
+        """The pipeline. Raises NotFoundError where nothing was handed in yet."""
+        with self.pipeline() as pipeline:
+            if pipeline is None:
+                where = "" if todo else str(self.folder)
+                raise NotFoundError(missing, where=where, todo=todo or "submit one with nuggets ingest")
+            yield pipeline
+
+    @contextmanager
+    def made_pipeline(self, memory: Memory | None = None) -> Iterator[Pipeline]:
+        """The pipeline, whose database is made if there is none. memory: that it is to use."""
+        from core.pipeline.service import Pipeline
+
+        with Pipeline.open(self.folder, author=self.author, memory=memory) as pipeline:
+            if pipeline.notice:
+                write_error(f"warning: {pipeline.notice}")
+            yield pipeline
+
+    # What is said beside the answer
+
     def warn(self) -> None:
         """Says once what of the memory could not be read. An error that ends the call is said alone instead."""
         warnings, self._warnings = self._warnings, []
@@ -183,35 +249,11 @@ class Invocation:
         """Says nothing of what could not be read when the memory was opened: it was mended since."""
         self._warnings = []
 
-    def _opened(self) -> Memory:
-        if self._memory is None:
-            from core.workspace import open_memory, refuse_untrusted, use_team_near
-
-            folder = self.folder
-            self._elsewhere = "" if folder.exists() else _memory_elsewhere_notice(folder)
-            memory = open_memory(folder, author=self.author, reconcile=False, tolerant=True)
-            if agent_name():
-                refuse_untrusted(memory)
-            self._memory = memory
-            use_team_near(self._memory, os.getcwd)
-            if memory.pages is None:
-                project = self.project
-                if self.project_name is not None:
-                    self._must_be_project(memory, project)
-                self._memory.use_project(project)
-        return self._memory
-
-    @property
-    def elsewhere(self) -> str:
-        """Where a memory lies that may be meant, when there is none in the usual folder; "" for nowhere."""
-        self._opened()
-        return self._elsewhere
-
     def take_notices(self) -> tuple[str, ...]:
         """What the memory, if it was opened, wants a person to know beside the answer."""
-        opened = (self._memory, self._team, *self._beside)
+        opened = (self._memory, self.team, *self._beside)
         told = [notice for memory in opened if memory is not None for notice in memory.take_notices()]
-        notices = (*told, *filter(None, [self._elsewhere]))
+        notices = (*told, *filter(None, [self.elsewhere]))
         return tuple(notice for notice in notices if notice not in self._answered)
 
     def tells_of(self, memory: Memory) -> None:
@@ -223,34 +265,34 @@ class Invocation:
         # Several problems of the settings are one notice.
         self._answered |= {*told, "; ".join(told)}
 
-    def change(self, reason: str, edit: Callable[[Draft], T]) -> T:
-        """Lays edits over a draft and writes them as one change set; what the edit returned."""
-        result, _ = self.memory.change(reason, edit)
-        return result
+    # Answering and asking
 
     def answer(
         self,
-        document: Callable[[], object],
-        lines: Callable[[], Iterable[Line]],
+        document: object,
+        lines: Iterable[Line] | Callable[[], Iterable[Line]],
         cautions: Sequence[Caution] = (),
     ) -> None:
-        """Answers in the way that was asked for; only the wanted form is made.
+        """Answers in the way that was asked for; of what is given as a function, only the wanted form is made.
 
-        cautions: what to warn of beside it, on standard error; in JSON as "warnings" of the document, an object then.
+        document: see `as_json`. cautions: what to warn of beside it, on standard error; in JSON as "warnings" of the
+        document, an object then.
         """
         if self.as_json:
-            made = document()
+            made = as_json(document() if callable(document) else document)
             if cautions and isinstance(made, dict):
-                made = made | {"warnings": [one.document() for one in cautions]}
+                made["warnings"] = as_json(cautions)
             write_document(made)
-        else:
-            told = list(lines())
-            self.warn()
-            write_lines(told)
-            write_lines([f"warning: {one.message}" for one in cautions[:_CAUTIONS]], to_error=True)
-            if len(cautions) > _CAUTIONS:
-                more = f"warning: {len(cautions) - _CAUTIONS:,} more like these; nuggets secrets lists credentials"
-                write_lines([more], to_error=True)
+            return
+        told = list(lines() if callable(lines) else lines)
+        self.warn()
+        write_lines(told)
+        write_lines([f"warning: {one.message}" for one in cautions[:_CAUTIONS]], to_error=True)
+        if len(cautions) > _CAUTIONS:
+            more = (
+                f"warning: {len(cautions) - _CAUTIONS:,} more like these; nuggets secrets lists credentials"
+            )
+            write_lines([more], to_error=True)
 
     def preview(self, lines: Iterable[Line]) -> None:
         """Shows what would be done before asking; beside a JSON answer it goes to standard error."""
@@ -260,6 +302,15 @@ class Invocation:
     def confirm(self, question: str) -> bool:
         """Asks a person. Call it only when `can_ask()`."""
         return click.confirm(question, default=False, err=True)
+
+    def must_confirm(self, yes: bool, what: str, question: str) -> bool:
+        """Whether something that cannot simply be taken back may go on: --yes, or a person who says so.
+
+        Raises InvalidInputError without --yes where nobody can be asked.
+        """
+        if not yes and not can_ask():
+            raise bad_input("not a terminal", what, todo="pass --yes to go on")
+        return yes or self.confirm(question)
 
 
 def _memory_elsewhere_notice(folder: Path) -> str:
@@ -290,27 +341,6 @@ def has_terminal() -> bool:
     return is_terminal(sys.stdin) and is_terminal(sys.stdout)
 
 
-def open_app(home: Path) -> int:
-    """Opens the app on a memory; its exit code. Imports nothing else, since a person waits for the first frame."""
-    from nuggets_tui.app import run_app
-
-    return run_app(home)
-
-
-def must_confirm(call: Invocation, yes: bool, what: str, question: str) -> bool:
-    """Whether something that cannot simply be taken back may go on: --yes, or a person who says so.
-
-    Raises InvalidInputError without --yes where nobody can be asked.
-    """
-    if yes:
-        return True
-    if not can_ask():
-        raise InvalidInputError(
-            "not a terminal", where=what, kept="nothing was changed", todo="pass --yes to go on",
-        )  # fmt: skip
-    return call.confirm(question)
-
-
 def author() -> Author:
     """Who makes this call's changes, by the environment and the terminal."""
     return author_of_call(at_terminal=is_terminal(sys.stdin) or is_terminal(sys.stdout))
@@ -323,46 +353,37 @@ def read_text(value: str, where: str = _STANDARD_INPUT) -> str:
     """
     if value != "-":
         return value
-    if sys.stdin is None:
-        raise _no_input(where, "is closed")
-    if can_ask():
-        write_lines(["Type the text. To end it, press ctrl+d on an empty line."], to_error=True)
-    text = text_of(sys.stdin.buffer, where=_STANDARD_INPUT, kept="nothing was changed")
+    text = ""
+    if sys.stdin is not None:
+        ask_to_type()
+        text = text_of(sys.stdin.buffer, where=_STANDARD_INPUT, kept="nothing was changed")
     if not text.strip():
-        raise _no_input(where, "is empty")
+        what = "is closed" if sys.stdin is None else "is empty"
+        raise bad_input(
+            what if where == _STANDARD_INPUT else f"{_STANDARD_INPUT} {what}", where,
+            todo="pipe a text into the command, or give it in place of -", code=ErrorCode.EMPTY,
+        )  # fmt: skip
     return text
 
 
-def _no_input(where: str, what: str) -> InvalidInputError:
-    return InvalidInputError(
-        what if where == _STANDARD_INPUT else f"{_STANDARD_INPUT} {what}",
-        code=ErrorCode.EMPTY,
-        where=where,
-        kept="nothing was changed",
-        todo="pipe a text into the command, or give it in place of -",
-    )
+def ask_to_type() -> None:
+    """Says at a terminal how a text is ended."""
+    if can_ask():
+        write_lines(["Type the text. To end it, press ctrl+d on an empty line."], to_error=True)
 
 
 def text_of(stream: BinaryIO, *, where: str, kept: str, errors: str = "strict") -> str:
     """A whole stream as UTF-8. Raises InvalidInputError for other encodings, and for one that does not end."""
-    found = stream.read(LONGEST_INPUT + 1)
-    if len(found) > LONGEST_INPUT:
-        raise InvalidInputError(
-            f"is longer than {LONGEST_INPUT:,} bytes",
-            code=ErrorCode.TOO_LONG,
-            where=where,
-            kept=kept,
-            todo="split it into parts",
-        )
+    found = bytes_of(stream, where=where, kept=kept, todo="split it into parts")
     try:
         return found.decode("utf-8-sig", errors)
     except UnicodeDecodeError as error:
-        raise InvalidInputError(
-            f"is not UTF-8 (byte {error.start})",
-            where=where,
-            kept=kept,
-            todo="convert it to UTF-8",
-        ) from error
+        raise bad_input(f"is not UTF-8 (byte {error.start})", where, kept, "convert it to UTF-8") from error
 
 
-pass_call = click.make_pass_decorator(Invocation)
+def bytes_of(stream: BinaryIO, *, where: str, kept: str, todo: str) -> bytes:
+    """A whole stream. Raises InvalidInputError for one that does not end."""
+    found = stream.read(LONGEST_INPUT + 1)
+    if len(found) > LONGEST_INPUT:
+        raise bad_input(f"is longer than {LONGEST_INPUT:,} bytes", where, kept, todo, ErrorCode.TOO_LONG)
+    return found

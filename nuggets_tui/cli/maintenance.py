@@ -6,19 +6,17 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-import click
 import msgspec
 
-from core.errors import AmbiguousError, InvalidInputError, NotFoundError, Remedy, few_of
+from core.errors import AmbiguousError, NotFoundError, Remedy, few_of
 from core.model.names import iso
 from core.workspace import Workspace
-from nuggets_tui.cli.groups import TEXT, command, example
-from nuggets_tui.cli.history import applied_document, known_note
-from nuggets_tui.cli.invocation import Invocation, asks, must_confirm, pass_call
-from nuggets_tui.cli.log_text import preview_lines
+from nuggets_tui.cli.history import known_note
+from nuggets_tui.cli.invocation import NOTHING_CHANGED, Invocation, asks, bad_input
+from nuggets_tui.cli.log_text import applied_document, preview_lines
 from nuggets_tui.cli.moments import is_day, moment
-from nuggets_tui.cli.options import dry_run_option, yes_option
-from nuggets_tui.cli.output import Line, Span, table
+from nuggets_tui.cli.options import DRY_RUN, YES, arg, command, flag, opt
+from nuggets_tui.cli.output import Line, bold, dim, good, pick, table, warn
 from nuggets_tui.words import counted, data_size, local_time, plural, things
 
 if TYPE_CHECKING:
@@ -26,18 +24,19 @@ if TYPE_CHECKING:
     from core.model.change import ChangeSet
     from core.verify import Finding
 
-_SOUND = "Nothing is wrong: facts, notes, links, tags and files agree."
 _UNSOUND = 1
 
 
 # Verify
 
 
-@command("verify", epilog=example("nuggets verify", "nuggets verify --json", "nuggets verify --repair --yes"))
-@click.option("--repair", is_flag=True, help="Repair what can be repaired, as one change that you can undo.")
-@yes_option
-@pass_call
-def verify(call: Invocation, /, repair: bool, yes: bool) -> int:
+@command(
+    "verify",
+    flag("--repair", "Repair what can be repaired, as one change that you can undo."),
+    YES,
+    examples=("nuggets verify", "nuggets verify --json", "nuggets verify --repair --yes"),
+)
+def verify(call: Invocation, repair: bool, yes: bool) -> int:
     """Check that facts, notes, links, tags, ids and files agree. Exit code 1 when something is wrong.
 
     On a terminal, --repair shows what it would do and asks; elsewhere it repairs at once. What only you can decide
@@ -47,13 +46,14 @@ def verify(call: Invocation, /, repair: bool, yes: bool) -> int:
     workspace = Workspace(memory)
     found = workspace.verify()
     repairable = [finding for finding in found if finding.means is not None]
+    document = _verify_document(found, repair)
     if not repair or not repairable:
-        call.answer(lambda: _verify_document(found, repair), lambda: _verify_lines(found))
+        call.answer(document, _verify_lines(found))
         return _UNSOUND if found else 0
     if asks(yes=yes):
         call.preview(_finding_lines(repairable))
         if not call.confirm(f"Repair {plural(len(repairable), 'finding')}?"):
-            call.answer(lambda: _verify_document(found, repair), lambda: ["Nothing was changed."])
+            call.answer(document, [NOTHING_CHANGED])
             return _UNSOUND
     before = memory.history.newest()
     done = workspace.repair()
@@ -66,7 +66,7 @@ def verify(call: Invocation, /, repair: bool, yes: bool) -> int:
         lambda: (
             _verify_document(left, repair, len(repairable), applied_document(memory, done)) | {"undo": undo}
         ),
-        lambda: _repair_lines(done, len(repairable), left, undo),
+        _repair_lines(done, len(repairable), left, undo),
     )
     return _UNSOUND if left else 0
 
@@ -80,43 +80,39 @@ def _verify_document(
 
 def _verify_lines(found: Sequence[Finding]) -> Iterator[Line]:
     if not found:
-        yield Span(_SOUND, "good")
+        yield good("Nothing is wrong: facts, notes, links, tags and files agree.")
         return
     yield from _finding_lines(found)
     repairable = sum(finding.means is not None for finding in found)
-    said = plural(len(found), "finding")
-    if repairable:
-        yield f"{said}; {_amount(repairable, len(found))} can be repaired: nuggets verify --repair"
-    else:
-        yield f"{said}; {'it' if len(found) == 1 else 'each'} says what to do."
+    every = "it" if len(found) == 1 else "all"
+    said = (
+        f"{every if repairable == len(found) else f'{repairable:,}'} can be repaired: nuggets verify --repair"
+    )
+    yield f"{plural(len(found), 'finding')}; {said if repairable else _says_what(found)}"
 
 
-def _amount(count: int, of: int) -> str:
-    if count == of:
-        return "it" if of == 1 else "all"
-    return f"{count:,}" if count else "none"
+def _says_what(found: Sequence[Finding]) -> str:
+    return f"{'it' if len(found) == 1 else 'each'} says what to do."
 
 
 def _finding_lines(found: Sequence[Finding]) -> Iterator[Line]:
     for finding in found:
-        yield (Span(finding.kind, "warn"), "  ", Span(finding.where, "dim"))
+        yield (warn(finding.kind), "  ", dim(finding.where))
         yield f"  {finding.detail}"
         if finding.means is not None:
-            yield (Span("  to repair: ", "dim"), finding.repair)
+            yield (dim("  to repair: "), finding.repair)
 
 
 def _repair_lines(
     done: ChangeSet, repaired: int, left: Sequence[Finding], undo: Sequence[str]
 ) -> Iterator[Line]:
     said = counted(done)
-    told = f": {said}." if said else "."
-    yield (Span(f"Repaired {plural(repaired, 'finding')}", "bold"), told)
+    yield (bold(f"Repaired {plural(repaired, 'finding')}"), f": {said}." if said else ".")
     if undo:
-        yield Span(f"To undo it: {' && '.join(f'nuggets undo {id}' for id in undo)}", "dim")
+        yield dim(f"To undo it: {' && '.join(f'nuggets undo {id}' for id in undo)}")
     if left:
-        yield ""
-        yield from _finding_lines(left)
-        yield f"{plural(len(left), 'finding')} left; {'it' if len(left) == 1 else 'each'} says what to do."
+        yield from ("", *_finding_lines(left))
+        yield f"{plural(len(left), 'finding')} left; {_says_what(left)}"
 
 
 # Restore
@@ -124,58 +120,53 @@ def _repair_lines(
 
 @command(
     "restore",
-    epilog=example(
+    arg("when", required=False),
+    opt("--note", "ID", "Only this note and its fact; a deleted one too."),
+    DRY_RUN,
+    YES,
+    examples=(
         "nuggets restore",
         "nuggets restore yesterday",
         'nuggets restore "2026-11-20 14:30" --note "JWT format"',
         "nuggets restore 2026-11-20T081500Z-day --dry-run",
     ),
 )
-@click.argument("when", type=TEXT, required=False)
-@click.option("--note", type=TEXT, metavar="ID", help="Only this note and its fact; a deleted one too.")
-@dry_run_option
-@yes_option
-@pass_call
-def restore(call: Invocation, /, when: str | None, note: str | None, dry_run: bool, yes: bool) -> None:
+def restore(call: Invocation, when: str | None, note: str | None, dry_run: bool, yes: bool) -> None:
     """Restore the memory, or one note, to an earlier state. Without WHEN, list what you can restore.
 
     WHEN is the name of a backup or the start of it, a day (its end), a local time, or an age such as 2h or 3d. You see
     what would change before anything is written, and nuggets undo undoes it.
     """
-    memory = call.memory_as_it_is if when is None else call.memory
     if when is None:
         if note is not None or dry_run or yes:
-            raise InvalidInputError(
-                "no time is given",
-                where="restore",
-                todo="give WHEN; nuggets log shows times, for one note with --note",
-            )
-        call.answer(
-            lambda: [_backup_document(one) for one in memory.maintenance.backups()],
-            lambda: _choice_lines(memory),
-        )
+            todo = "give WHEN; nuggets log shows times, for one note with --note"
+            raise bad_input("no time is given", "restore", "", todo)
+        memory = call.memory_as_it_is
+        backups = memory.maintenance.backups()
+        call.answer([pick(one, "name at reason size") for one in backups], _choice_lines(memory, backups))
         return
+    memory = call.memory
     goal = _goal(memory.maintenance.backups(), when)
     meant = known_note(memory, note) if note is not None else None
     try:
-        change_set = memory.maintenance.restoration(goal, note=meant)
+        planned = memory.maintenance.restoration(goal, note=meant)
     except NotFoundError as error:
         if error.field == "backup":
             # As it was typed.
             error.reword(where=when)
         raise
-    if dry_run or change_set.empty:
-        call.answer(lambda: applied_document(memory, change_set), lambda: _would_lines(change_set, when))
+    if dry_run or planned.empty:
+        call.answer(lambda: applied_document(memory, planned), _would_lines(planned, when))
         return
     if not yes:
         # Where nobody can be asked, too: what --yes would do is seen before it is given.
-        call.preview(_would_lines(change_set, when))
-    if not must_confirm(call, yes, f"restore {when}", f"Restore {things(change_set)}?"):
-        nothing = _nothing_of(change_set)
-        call.answer(lambda: applied_document(memory, nothing), lambda: ["Nothing was changed."])
+        call.preview(_would_lines(planned, when))
+    if not call.must_confirm(yes, f"restore {when}", f"Restore {things(planned)}?"):
+        nothing = msgspec.structs.replace(planned, notes=(), facts=(), nuggets=(), files=())
+        call.answer(lambda: applied_document(memory, nothing), [NOTHING_CHANGED])
         return
-    done = memory.apply(change_set)
-    call.answer(lambda: applied_document(memory, done), lambda: _restored_lines(done))
+    done = memory.apply(planned)
+    call.answer(lambda: applied_document(memory, done), _restored_lines(done))
 
 
 def _goal(backups: Sequence[Backup], when: str) -> str:
@@ -187,49 +178,30 @@ def _goal(backups: Sequence[Backup], when: str) -> str:
             return wanted if wanted in named else named[0]
         if named:
             raise AmbiguousError(
-                f"matches {len(named)} backups: {few_of(named)}",
-                remedy=Remedy("name-it", "more of the name"),
+                f"matches {len(named)} backups: {few_of(named)}", remedy=Remedy("name-it", "more of the name"),
                 where=when,
-            )
+            )  # fmt: skip
     now = datetime.now().astimezone()
     found = moment(when, now, end_of_day=True)
     if found > now:
-        raise InvalidInputError(
-            "is in the future",
-            where=repr(when[:80]),
-            todo="give a time in the past",
-        )
+        raise bad_input("is in the future", repr(when[:80]), "", "give a time in the past")
     return iso(found)
 
 
-def _nothing_of(change_set: ChangeSet) -> ChangeSet:
-    return msgspec.structs.replace(change_set, notes=(), facts=(), nuggets=(), files=())
-
-
-def _backup_document(backup: Backup) -> dict[str, Any]:
-    return {"name": backup.name, "at": backup.at, "reason": backup.reason, "size": backup.size}
-
-
-def _choice_lines(memory: Memory) -> Iterator[Line]:
+def _choice_lines(memory: Memory, backups: Sequence[Backup]) -> Iterator[Line]:
     rows = [
-        (
-            Span(one.name, "bold"),
-            Span(local_time(one.at), "dim"),
-            one.reason,
-            Span(data_size(one.size), "dim"),
-        )
-        for one in memory.maintenance.backups()
+        (bold(one.name), dim(local_time(one.at)), one.reason, dim(data_size(one.size))) for one in backups
     ]
     yield from table(rows, right=(3,), flexible=2)
-    first = _first_entry(memory)
-    if memory.history.problem is not None:
-        yield Span(memory.history.problem.message, "warn")
+    first, problem = _first_entry(memory), memory.history.problem
+    if problem is not None:
+        yield warn(problem.message)
     if first:
         yield f"You can restore any moment since {local_time(first)}, when the history begins."
-    if not rows and not first and memory.history.problem is None:
+    if rows or first:
+        yield dim("To see what would change: nuggets restore WHEN --dry-run")
+    elif problem is None:
         yield "There is nothing to restore yet. The history begins with your first change."
-    elif rows or first:
-        yield Span("To see what would change: nuggets restore WHEN --dry-run", "dim")
 
 
 def _first_entry(memory: Memory) -> str:
@@ -248,17 +220,17 @@ def _first_entry(memory: Memory) -> str:
     return first.change_set.at
 
 
-def _would_lines(change_set: ChangeSet, when: str) -> Iterator[Line]:
-    if change_set.empty:
+def _would_lines(planned: ChangeSet, when: str) -> Iterator[Line]:
+    if planned.empty:
         yield f"Nothing to do: everything is as it was then ({when})."
         return
-    yield from preview_lines(change_set)
-    yield f"Would change {things(change_set)}: {counted(change_set)}."
+    yield from preview_lines(planned)
+    yield f"Would change {things(planned)}: {counted(planned)}."
 
 
 def _restored_lines(done: ChangeSet) -> Iterator[Line]:
     if done.empty:
         yield "Nothing was changed: it is like that already."
         return
-    yield (Span(f"Restored {things(done)}", "bold"), f": {counted(done)}.")
-    yield Span(f"To undo it: nuggets undo {done.id}", "dim")
+    yield (bold(f"Restored {things(done)}"), f": {counted(done)}.")
+    yield dim(f"To undo it: nuggets undo {done.id}")

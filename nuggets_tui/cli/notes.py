@@ -1,211 +1,194 @@
-"""Commands about notes: notes, and note add, show, edit, hide, unhide, delete, link, unlink, merge."""
+"""Commands about notes: notes, and note add, show, edit, hide, unhide, delete, link, unlink, merge and more."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import click
 
-from core.errors import ErrorCode, InvalidInputError
-from core.model.note import SCOPES, Link, Note, custom_tags
+from core import verbs
+from core.errors import ErrorCode as Code
+from core.errors import InvalidInputError, NotFoundError
+from core.model.note import SCOPES, Note, custom_tags
 from core.model.snapshot import Snapshot
-from nuggets_tui import deeds
-from nuggets_tui.cli.cautions import of_note
-from nuggets_tui.cli.groups import TEXT, CommandEntry, LazyGroup, command, example, vectors_option
-from nuggets_tui.cli.invocation import Invocation, must_confirm, pass_call, read_text
+from nuggets_tui.cli.facts import capacity_warning
+from nuggets_tui.cli.invocation import NOTHING_CHANGED, Invocation, bad_input, read_text
 from nuggets_tui.cli.options import (
-    LIMIT,
+    LISTING,
+    METADATA,
+    NOTES,
+    TAGS,
+    UNTAGS,
+    VECTORS,
+    YES,
+    Group,
+    arg,
+    choice,
+    command,
     filters,
-    listing_options,
+    flag,
+    limit,
     meta_input,
-    metadata_options,
     new_nugget,
-    yes_option,
+    opt,
 )
-from nuggets_tui.cli.output import LONGEST, Line, Span, shorten, table
+from nuggets_tui.cli.output import LONGEST, Line, Span, bold, dim, pick, shorten, table, warn
 from nuggets_tui.listing import ORDERS, Order, listing
 
 if TYPE_CHECKING:
     from core.model.draft import Draft
+    from core.pipeline.records import HistoryRow, NoteHints, Origin
+    from nuggets_tui.origin import NoteAuthors
 
-_HERE: Final = "nuggets_tui.cli.notes"
-_ENTRIES: Final = {
-    "add": CommandEntry(f"{_HERE}:add", "Write a new note."),
-    "show": CommandEntry(f"{_HERE}:show", "Show a note with its metadata and links."),
-    "origin": CommandEntry(
-        "nuggets_tui.cli.provenance:origin", "Show where a note came from: text, fact, model."
-    ),
-    "hints": CommandEntry(
-        "nuggets_tui.cli.provenance:hints", "List or remove the questions that find a note, too."
-    ),
-    "edit": CommandEntry(f"{_HERE}:edit", "Change a note's text, tags or metadata."),
-    "hide": CommandEntry(f"{_HERE}:hide", "Hide notes from recall and search; they can come back."),
-    "unhide": CommandEntry(f"{_HERE}:unhide", "Show hidden notes again."),
-    "tag": CommandEntry(f"{_HERE}:tag", "Add and remove tags of notes."),
-    "move": CommandEntry(f"{_HERE}:move", "Move notes to another scope."),
-    "delete": CommandEntry(f"{_HERE}:delete", "Delete a note, its fact and the links to it."),
-    "link": CommandEntry(f"{_HERE}:link", "Link two notes, both ways."),
-    "unlink": CommandEntry(f"{_HERE}:unlink", "Remove the links between two notes."),
-    "merge": CommandEntry(f"{_HERE}:merge", "Merge a note into another."),
-}
 NOTHING: Final = "Nothing to change:"
-ID_HELP: Final = "ID is a note's id, the unique start of it, or the exact title."
 
-note_group = LazyGroup(
-    "note",
-    entries=_ENTRIES,
-    help=f"Work on one note. {ID_HELP}",
-    no_args_is_help=False,
-    subcommand_metavar="COMMAND ...",
-)
+note = Group("note", "Work on one note. ID is a note's id, the unique start of it, or the exact title.")
 
 
-@command("notes", epilog=example("nuggets notes --nugget project --sort recalls --limit 20"))
-@listing_options
-@click.option(
-    "--sort",
-    type=click.Choice(ORDERS),
-    default="newest",
-    show_default=True,
-    help="Order of the notes; care puts first those that most need a look.",
-)
-@click.option("--limit", type=LIMIT, metavar="N", help="Show at most N.")
-@click.option("--team", is_flag=True, help="List the notes of the team, in this project's repository.")
-@vectors_option
-@pass_call
-def notes(call: Invocation, /, sort: Order, limit: int | None, team: bool, **values: Any) -> None:
-    """List notes."""
+@command(
+    "notes",
+    *LISTING,
+    choice(
+        "--sort", ORDERS, "Order of the notes; care puts first those that most need a look.", default="newest",
+        show_default=True,
+    ),
+    limit(),
+    flag("--facts", "List the facts of the nugget that --nugget names, with their values."),
+    flag("--team", "List the notes of the team, in this project's repository."),
+    VECTORS,
+    examples=(
+        "nuggets notes --nugget project --sort recalls --limit 20",
+        "nuggets notes --facts --nugget project",
+    ),
+)  # fmt: skip
+def notes(call: Invocation, sort: Order, limit: int | None, facts: bool, team: bool, **values: Any) -> None:
+    """List notes, or the facts of a nugget."""
+    if facts:
+        _list_facts(call, values["nugget"], limit)
+        return
     if team:
         call.at_team()
     snapshot = call.memory.snapshot
     wanted = filters(snapshot, values)
     found = [note for note in listing(snapshot, sort, True).notes if wanted.admits(note)]
     shown = found[:limit]
-    call.answer(lambda: [_document(call, note) for note in shown], lambda: _list_lines(shown, len(found)))
+    more = [dim(f"{len(shown):,} of {len(found):,} notes")] if len(found) > len(shown) else []
+    call.answer(
+        lambda: [_document(call, note) for note in shown],
+        lambda: [*(_note_table(shown) or ["No notes."]), *more],
+    )
 
 
-def _list_lines(shown: list[Note], found: int) -> list[Line]:
-    if not shown:
-        return ["No notes."]
-    lines = note_table(shown)
-    if found > len(shown):
-        lines.append(Span(f"{len(shown):,} of {found:,} notes", "dim"))
-    return lines
+def _list_facts(call: Invocation, nugget: str | None, limit: int | None) -> None:
+    if nugget is None:
+        raise bad_input("needs --nugget", "--facts", kept="", todo="nuggets status lists the nuggets")
+    memory = call.memory_as_it_is
+    verbs.check_facts(memory)
+    verbs.check_fact_file(memory.snapshot, nugget)
+    holder = memory.snapshot.nugget(nugget)
+    shown = holder.facts[:limit]
+    rows = [(bold(one.key), one.value, dim(f"recalled {one.hits}×" if one.hits else "")) for one in shown]
+    lines = table(rows, flexible=1) or [f"No facts in {nugget}."]
+    call.answer([pick(one, "key value hits") for one in shown], [*lines, *capacity_warning(holder)])
 
 
-@command(
-    "add", epilog=example('nuggets note add "JWT format" "RS256; key in keys/" --nugget project --tag auth')
-)
-@click.argument("title", type=TEXT)
-@click.argument("content", type=TEXT)
-@click.option(
-    "--nugget",
-    type=TEXT,
-    default="",
-    metavar="NAME",
-    help="Nugget it belongs to (default: memory; an agent's: that of its project).",
-)
-@click.option("--tag", "tags", type=TEXT, multiple=True, metavar="TAG", help="A tag; may be repeated.")
-@metadata_options
-@vectors_option
-@pass_call
-def add(
-    call: Invocation, /, title: str, content: str, nugget: str, tags: Sequence[str], **values: Any
-) -> None:
+def _note_table(notes: Sequence[Note]) -> list[Line]:
+    rows = [
+        (
+            dim(note.id), Span(note.title, "dim" if note.hidden else "bold"), f"{note.hits}×" if note.hits else "",
+            dim(note.updated_at[:10]), warn("hidden" if note.hidden else ""),
+        )
+        for note in notes
+    ]  # fmt: skip
+    return table(rows, right=(2,), flexible=1)
+
+
+# One note
+
+
+@note.add(
+    "add",
+    arg("title"),
+    arg("content"),
+    opt(
+        "--nugget", "NAME", "Nugget it belongs to (default: memory; an agent's: that of its project).", default="",
+    ),
+    opt("--tag tags", "TAG", "A tag; may be repeated.", multiple=True),
+    *METADATA,
+    VECTORS,
+    examples=('nuggets note add "JWT format" "RS256; key in keys/" --nugget project --tag auth',),
+)  # fmt: skip
+def add(call: Invocation, title: str, content: str, nugget: str, tags: Sequence[str], **values: Any) -> None:
     """Write a new note. CONTENT - reads standard input. Metadata that you leave out is inferred."""
     meta = meta_input(values)
     text = read_text(content)
     known = call.memory.snapshot.nugget_names
-    made, _, like = deeds.add_note(call.memory, nugget, title, text, tags, meta)
+    made, _, like = verbs.add_note(call.memory, nugget, title, text, tags, meta)
     new = new_nugget(made.nugget_name, known) if nugget else ""
-    also = " ".join(filter(None, (new, deeds.second_one(like))))
-    _answer_note(call, made, "Added", also, written=True)
+    _answer_note(call, made, "Added", " ".join(filter(None, (new, verbs.second_one(like)))), written=True)
 
 
-@command("show")
-@click.argument("id", type=TEXT)
-@vectors_option
-@pass_call
-def show(call: Invocation, /, id: str) -> None:
+@note.add("show", arg("id"), VECTORS)
+def show(call: Invocation, id: str) -> None:
     """Show a note with its metadata and links."""
     (id,) = call.at(id)
     snapshot = call.memory.snapshot
-    note = snapshot.note(id)
-    call.answer(lambda: _document(call, note), lambda: [*note_lines(snapshot, note), *_where(call, note)])
+    found = snapshot.note(id)
+    call.answer(lambda: _document(call, found), lambda: [*_note_lines(snapshot, found), *_where(call, found)])
 
 
-@command("edit", epilog=example('nuggets note edit "JWT format" --content - --tag security < text.md'))
-@click.argument("id", type=TEXT)
-@click.option("--content", type=TEXT, metavar="TEXT", help="New content; - reads standard input.")
-@click.option("--title", type=TEXT, metavar="TEXT", help="New title (of a fact: its key).")
-@click.option("--tag", "tags", type=TEXT, multiple=True, metavar="TAG", help="Add a tag; may be repeated.")
-@click.option(
-    "--untag", "untags", type=TEXT, multiple=True, metavar="TAG", help="Remove a tag; may be repeated."
+@note.add(
+    "edit",
+    arg("id"),
+    opt("--content", "TEXT", "New content; - reads standard input."),
+    opt("--title", "TEXT", "New title (of a fact: its key)."),
+    TAGS,
+    UNTAGS,
+    *METADATA,
+    VECTORS,
+    examples=('nuggets note edit "JWT format" --content - --tag security < text.md',),
 )
-@metadata_options
-@vectors_option
-@pass_call
 def edit(
-    call: Invocation,
-    /,
-    id: str,
-    content: str | None,
-    title: str | None,
-    tags: Sequence[str],
-    untags: Sequence[str],
+    call: Invocation, id: str, content: str | None, title: str | None, tags: Sequence[str], untags: Sequence[str],
     **values: Any,
-) -> None:
+) -> None:  # fmt: skip
     """Change a note's text, tags or metadata. The note of a fact changes the fact, too."""
     meta = meta_input(values)
-    deeds.check_edit(id, content, title, tags, untags, meta)
+    verbs.check_edit(id, content, title, tags, untags, meta)
     (id,) = call.at(id)
-    (made,), done = deeds.edit_note(
-        call.memory,
-        id,
-        content=None if content is None else read_text(content),
-        title=title,
-        add_tags=tags,
-        remove_tags=untags,
-        meta=meta,
-    )
+    (made,), done = verbs.edit_note(
+        call.memory, id, content=None if content is None else read_text(content), title=title, add_tags=tags,
+        remove_tags=untags, meta=meta,
+    )  # fmt: skip
     written = content is not None or title is not None
     _answer_note(call, made, "Changed" if not done.empty else NOTHING, written=written)
 
 
-@command("hide")
-@click.argument("ids", type=TEXT, nargs=-1, required=True, metavar="ID...")
-@vectors_option
-@pass_call
-def hide(call: Invocation, /, ids: Sequence[str]) -> None:
+@note.add("hide", NOTES, VECTORS)
+def hide(call: Invocation, ids: Sequence[str]) -> None:
     """Hide notes from recall and search. A hidden fact leaves its nugget and can come back whole."""
-    from core.graph import edits
+    from core.graph.edits import hide_note
 
-    _each(call, ids, "hid", edits.hide_note)
+    _each(call, ids, "hid", hide_note)
 
 
-@command("unhide")
-@click.argument("ids", type=TEXT, nargs=-1, required=True, metavar="ID...")
-@vectors_option
-@pass_call
-def unhide(call: Invocation, /, ids: Sequence[str]) -> None:
+@note.add("unhide", NOTES, VECTORS)
+def unhide(call: Invocation, ids: Sequence[str]) -> None:
     """Show hidden notes again. A fact returns to the place it had."""
-    from core.graph import edits
+    from core.graph.edits import unhide_note
 
-    _each(call, ids, "brought back", edits.unhide_note)
+    _each(call, ids, "brought back", unhide_note)
 
 
-@command("tag", epilog=example('nuggets note tag "JWT format" "Session store" --tag auth --untag draft'))
-@click.argument("ids", type=TEXT, nargs=-1, required=True, metavar="ID...")
-@click.option("--tag", "tags", type=TEXT, multiple=True, metavar="TAG", help="Add a tag; may be repeated.")
-@click.option(
-    "--untag", "untags", type=TEXT, multiple=True, metavar="TAG", help="Remove a tag; may be repeated."
-)
-@vectors_option
-@pass_call
-def tag(call: Invocation, /, ids: Sequence[str], tags: Sequence[str], untags: Sequence[str]) -> None:
+@note.add(
+    "tag", NOTES, TAGS, UNTAGS, VECTORS,
+    examples=('nuggets note tag "JWT format" "Session store" --tag auth --untag draft',),
+)  # fmt: skip
+def tag(call: Invocation, ids: Sequence[str], tags: Sequence[str], untags: Sequence[str]) -> None:
     """Add and remove tags of notes, as one change: all of them or none. +TAG is short for --tag TAG."""
     from core.graph.edits import edit_note
 
@@ -213,29 +196,24 @@ def tag(call: Invocation, /, ids: Sequence[str], tags: Sequence[str], untags: Se
     plus = [id for id in ids if len(id) > 1 and id.startswith("+") and id not in titles]
     ids, added = [id for id in ids if id not in plus], (*tags, *plus)
     if not ids or not (added or untags):
-        missing = "tag" if ids else "note"
         raise InvalidInputError(
-            f"no {missing} was given",
-            code=ErrorCode.EMPTY,
-            field="change",
-            kept="the notes are unchanged",
-            todo="nuggets note tag ID... --tag TAG --untag TAG",
-        )
+            f"no {'tag' if ids else 'note'} was given", code=Code.EMPTY, field="change",
+            kept="the notes are unchanged", todo="nuggets note tag ID... --tag TAG --untag TAG",
+        )  # fmt: skip
 
     def edit(draft: Draft, id: str) -> Note:
-        note = draft.note(id)
-        gone = deeds.tags_of(note, untags)
-        return edit_note(draft, id, add_tags=deeds.tags_of(note, added), remove_tags=gone)
+        found = draft.note(id)
+        gone = verbs.tags_of(found, untags)
+        return edit_note(draft, id, add_tags=verbs.tags_of(found, added), remove_tags=gone)
 
     _each(call, ids, "tagged", edit)
 
 
-@command("move", epilog=example('nuggets note move project "JWT format" "Session store"'))
-@click.argument("scope", type=click.Choice(SCOPES))
-@click.argument("ids", type=TEXT, nargs=-1, required=True, metavar="ID...")
-@vectors_option
-@pass_call
-def move(call: Invocation, /, scope: str, ids: Sequence[str]) -> None:
+@note.add(
+    "move", arg("scope", click.Choice(SCOPES)), NOTES, VECTORS,
+    examples=('nuggets note move project "JWT format" "Session store"',),
+)  # fmt: skip
+def move(call: Invocation, scope: str, ids: Sequence[str]) -> None:
     """Move notes to another scope. Subject and stability follow, unless somebody chose them."""
     from core.graph.edits import move_to_scope
 
@@ -245,157 +223,234 @@ def move(call: Invocation, /, scope: str, ids: Sequence[str]) -> None:
 def _each(call: Invocation, ids: Sequence[str], done: str, edit_one: Callable[[Draft, str], Note]) -> None:
     """Edits several notes as one change: all of them or, when one is not there, none."""
     ids = call.at(*ids)
-    edited = deeds.edit_each(call.memory, ids, done, edit_one)
+    edited = verbs.edit_each(call.memory, ids, done, edit_one)
+    said = [
+        (f"{done.capitalize() if edited.changed(one) else NOTHING} ", *_named(one)) for one in edited.notes
+    ]
     call.answer(
-        lambda: [_document(call, note) for note in edited.notes],
-        lambda: [
-            *(
-                (f"{done.capitalize() if edited.changed(note) else NOTHING} ", *_named(note))
-                for note in edited.notes
-            ),
-            *_changed(call, *edited.notes),
-        ],
+        lambda: [_document(call, one) for one in edited.notes],
+        lambda: [*said, *_changed(call, *edited.notes)],
     )
 
 
-@command("delete")
-@click.argument("id", type=TEXT)
-@yes_option
-@pass_call
-def delete(call: Invocation, /, id: str, yes: bool) -> None:
+@note.add("delete", arg("id"), YES)
+def delete(call: Invocation, id: str, yes: bool) -> None:
     """Delete a note, its fact and the links to it. To keep the note, hide it instead. nuggets undo brings it back."""
-    from core.graph import edits
-
     (id,) = call.at(id)
-    note = call.memory.snapshot.note(id)
-    if not must_confirm(call, yes, f"delete {note.id}", f"Delete {note.title[:80]!r}?"):
-        call.answer(lambda: {"deleted": False, "id": note.id}, lambda: ["Nothing was changed."])
+    found = call.memory.snapshot.note(id)
+    if not call.must_confirm(yes, f"delete {id}", f"Delete {found.title[:80]!r}?"):
+        call.answer({"deleted": False, "id": id}, [NOTHING_CHANGED])
         return
-    call.change(f"deleted {note.title!r}", lambda draft: edits.delete_note(draft, note.id))
-    call.answer(
-        lambda: {"deleted": True, "id": note.id},
-        lambda: [("Deleted ", Span(note.title, "bold"), f" ({note.id}). To undo it: {_undo(call)}")],
-    )
+    verbs.delete(call.memory, id)
+    said = ("Deleted ", bold(found.title), f" ({id}). To undo it: {_undo(call)}")
+    call.answer({"deleted": True, "id": id}, [said])
 
 
-@command(
-    "link", epilog=example('nuggets note link "JWT format" "Auth middleware" --reason "uses the tokens"')
+@note.add(
+    "link",
+    arg("a"),
+    arg("b"),
+    opt("--reason", "TEXT", "Why they are linked.", default="related", show_default=True),
+    VECTORS,
+    examples=('nuggets note link "JWT format" "Auth middleware" --reason "uses the tokens"',),
 )
-@click.argument("a", type=TEXT)
-@click.argument("b", type=TEXT)
-@click.option(
-    "--reason", type=TEXT, default="related", show_default=True, metavar="TEXT", help="Why they are linked."
-)
-@vectors_option
-@pass_call
-def link(call: Invocation, /, a: str, b: str, reason: str) -> None:
+def link(call: Invocation, a: str, b: str, reason: str) -> None:
     """Link two notes, both ways. Notes that are linked already get another link only for another reason."""
-    from core.graph import edits
+    from core.graph.edits import link_reasons
 
     a, b = call.at(a, b)
-    (first, second), done = deeds.link(call.memory, a, b, reason)
-    pair = first, second
+    pair, done = verbs.link(call.memory, a, b, reason)
     if done.empty:
-        why = shorten("; ".join(edits.link_reasons(*pair)), LONGEST)
+        why = shorten("; ".join(link_reasons(pair[0], pair[1])), LONGEST)
         _answer_pair(call, pair, NOTHING, f" are already linked ({why}).")
     else:
         _answer_pair(call, pair, "Linked")
 
 
-@command("unlink")
-@click.argument("a", type=TEXT)
-@click.argument("b", type=TEXT)
-@click.option("--reason", type=TEXT, metavar="TEXT", help="Only the link with this reason.")
-@vectors_option
-@pass_call
-def unlink(call: Invocation, /, a: str, b: str, reason: str | None) -> None:
+@note.add("unlink", arg("a"), arg("b"), opt("--reason", "TEXT", "Only the link with this reason."), VECTORS)
+def unlink(call: Invocation, a: str, b: str, reason: str | None) -> None:
     """Remove the links between two notes, or only the one with a reason."""
-    from core.graph import edits
-
-    first, second = _pair(call, a, b)
-    pair, done = call.memory.change(
-        f"unlinked {first.title!r} and {second.title!r}",
-        lambda draft: edits.unlink_notes(draft, first.id, second.id, reason),
-    )
+    a, b = call.at(a, b)
+    pair, done = verbs.unlink(call.memory, a, b, reason)
     _answer_pair(call, pair, "Unlinked" if not done.empty else NOTHING)
 
 
-def _choice(name: str, *, both: bool = False) -> Callable[[Any], Any]:
-    sides = ("survivor", "other", "both") if both else ("survivor", "other")
-    of = "text" if name == "content" else name
-    return click.option(
-        f"--{name}",
-        type=click.Choice(sides),
-        default="both" if both else "survivor",
-        show_default=True,
-        help=f"Whose {of} the merged note gets.",
-    )
+def _choice(name: str) -> click.Option:
+    both = name in ("content", "tags")
+    return choice(
+        f"--{name}", ("survivor", "other", *(("both",) if both else ())),
+        f"Whose {'text' if name == 'content' else name} the merged note gets.",
+        default="both" if both else "survivor", show_default=True,
+    )  # fmt: skip
 
 
-@command("merge", epilog=example('nuggets note merge "Test database" "Data base" --title other'))
-@click.argument("survivor", type=TEXT)
-@click.argument("other", type=TEXT)
-@_choice("title")
-@_choice("content", both=True)
-@_choice("tags", both=True)
-@_choice("scope")
-@_choice("type")
-@_choice("stability")
-@_choice("confidence")
-@click.option("--not-duplicates", is_flag=True, help="Merge nothing, and keep the cleanup from proposing it.")
-@vectors_option
-@pass_call
+@note.add(
+    "merge",
+    arg("survivor"),
+    arg("other"),
+    *map(_choice, ("title", "content", "tags", "scope", "type", "stability", "confidence")),
+    flag("--not-duplicates", "Merge nothing, and keep the cleanup from proposing it."),
+    VECTORS,
+    examples=('nuggets note merge "Test database" "Data base" --title other',),
+)
 def merge(
-    call: Invocation,
-    /,
-    survivor: str,
-    other: str,
-    not_duplicates: bool,
-    **choices: Literal["survivor", "other"],
+    call: Invocation, survivor: str, other: str, not_duplicates: bool, **choices: Literal["survivor", "other"]
 ) -> None:
     """Merge a note into another. The survivor gets every line, tag and link; the other is hidden."""
-    from core.graph.merging import MergeChoices, merge_notes
+    from core.graph.merging import MergeChoices
 
-    kept, gone = _pair(call, survivor, other)
+    kept, gone = call.at(survivor, other)
     if not_duplicates:
-        _refuse_merge(call, kept, gone)
+        done = verbs.not_duplicates(call.memory, kept, gone)
+        _answer_pair(call, done.notes, "Marked as no duplicates:")
         return
-    made = call.change(
-        f"merged {gone.title!r} into {kept.title!r}",
-        lambda draft: merge_notes(draft, kept.id, gone.id, choices=MergeChoices(**choices)),
+    done = verbs.merge(call.memory, kept, gone, MergeChoices(**choices))
+    _answer_note(call, done.notes[0], "Merged into")
+
+
+# Where a note came from
+
+
+@note.add("origin", arg("id"), examples=('nuggets note origin "JWT format"',))
+def origin(call: Invocation, id: str) -> None:
+    """Show where a note came from: who made and changed it, and the text it was made from.
+
+    Of a note that the pipeline made it shows the sentence, the fact, the model and the version of its prompt.
+    """
+    from nuggets_tui.origin import origin_of
+
+    found = call.memory.snapshot.resolve(id)
+    authors = origin_of(call.memory, found)
+    with call.pipeline() as pipeline:
+        known = pipeline.origin(found.id) if pipeline is not None else None
+        history = pipeline.history(found.id) if pipeline is not None else ()
+    call.answer(
+        lambda: _origin_document(found, authors, known, history),
+        lambda: _origin_lines(found, authors, known, history),
     )
-    _answer_note(call, made, "Merged into")
 
 
-def _refuse_merge(call: Invocation, first: Note, second: Note) -> None:
-    from core.reflection.proposals import not_duplicates, refuse
+def _origin_document(
+    note: Note, authors: NoteAuthors, known: Origin | None, history: Sequence[HistoryRow]
+) -> dict[str, Any]:
+    from nuggets_tui.pipeline_words import stamp
 
-    if first.id == second.id:
-        raise InvalidInputError(
-            "both are the same note",
-            where=first.id,
-            kept="nothing was changed",
-        )
-    change = not_duplicates(first, second)
-    reason = f"{first.title!r} and {second.title!r} are no duplicates"
-    if not call.change(reason, lambda draft: refuse(draft, [change])):
-        raise InvalidInputError(
-            "a hidden note cannot be merged",
-            where=f"{first.id}, {second.id}",
-            kept="nothing was changed",
-        )
-    _answer_pair(call, (first, second), "Marked as no duplicates:")
-
-
-def _pair(call: Invocation, a: str, b: str) -> tuple[Note, Note]:
-    a, b = call.at(a, b)
-    snapshot = call.memory.snapshot
-    return snapshot.note(a), snapshot.note(b)
+    text = fact = None
+    if known is not None:
+        text = pick(
+            known, "id=raw_id span author session=source_id project source_type", sentence=_sentence(known),
+            removedAt=stamp(known.removed_at) or None, deletedAt=stamp(known.deleted_at) or None,
+        )  # fmt: skip
+        fact = pick(
+            known, "id=fact_id content=fact proposal=proposal_id confidence decided_by reason=told",
+            at=stamp(known.created_at),
+        )  # fmt: skip
+    return pick(
+        note, "id title", madeBy=authors.made_by or None, changedBy=authors.changed_by or None, text=text, fact=fact,
+        model=_model(note, known) or None, promptVersion=(known.prompt_version or None) if known else None,
+        history=[pick(row, "event by=changed_by reason", at=stamp(row.at)) for row in history],
+    )  # fmt: skip
 
 
-def _current(call: Invocation, note: Note) -> Note:
-    """The note as it was written; another program's change of the moment before may be in it."""
-    return call.memory.snapshot.by_id.get(note.id, note)
+def _origin_lines(
+    note: Note, authors: NoteAuthors, known: Origin | None, history: Sequence[HistoryRow]
+) -> Iterator[Line]:
+    from nuggets_tui.origin import SOURCES
+    from nuggets_tui.pipeline_words import EVENTS, age, author_name, removed_line, submitted_line
+
+    now = datetime.now(UTC)
+    yield (bold(note.title), dim(f"  {note.id}"))
+    people = [f"made by {authors.made_by}" if authors.made_by else ""]
+    people += [f"changed by {authors.changed_by}" if authors.changed_by else ""]
+    said = " · ".join(part for part in (*people, SOURCES.get(note.source, note.source)) if part)
+    yield from [dim(said)] if said else []
+    if known is None:
+        model = _model(note, known)
+        gone, none = "its text is gone.", "No submitted text: the pipeline did not make it."
+        yield f"The pipeline made it with {model}; {gone}" if model else none
+        return
+    yield f"fact   {known.fact}"
+    yield ("text   ", bold(known.raw_id), dim(f"  {submitted_line(known, now)}"))
+    if known.removed_at is not None:
+        yield warn(f"       {removed_line(known.removed_at, known.deleted_at)}")
+    if known.deleted_at is None:
+        yield from (f"       {line}" for line in _sentence(known).split("\n"))
+    asked = " ".join(part for part in (known.model or "no model", known.prompt_version) if part)
+    yield f"model  {asked}, {known.confidence:.0%} sure"
+    yield from [f"why    {known.told}"] if known.told else []
+    happened = (
+        f"{age(row.at, now)}  {EVENTS.get(row.event, row.event.replace('_', ' '))} by {author_name(row.changed_by)}"
+        for row in history
+    )
+    yield from (dim(f"       {one}") for one in dict.fromkeys(happened))
+    if known.deleted_at is None:
+        yield dim(f"nuggets pipeline text {known.raw_id} shows the whole text")
+
+
+def _sentence(known: Origin) -> str:
+    """The sentence of the text; the whole text where none is known."""
+    return known.content[slice(*(known.span or (0, len(known.content))))].strip()
+
+
+def _model(note: Note, known: Origin | None) -> str:
+    from nuggets_tui.origin import made_by_pipeline, trail_of
+
+    return trail_of(note, known).model if known is not None or made_by_pipeline(note) else ""
+
+
+@note.add(
+    "hints",
+    arg("id"),
+    opt("--remove", "N|TEXT", "Remove this hint, by number or text; repeatable.", multiple=True),
+    examples=('nuggets note hints "JWT format"', 'nuggets note hints "JWT format" --remove 2'),
+)
+def hints(call: Invocation, id: str, remove: tuple[str, ...]) -> None:
+    """List the questions by which a note is found, too. A model makes them where `pipeline.hints.enabled` is set.
+
+    What you remove finds the note no more, also when hints are made again. nuggets undo puts it back.
+    """
+    found = call.memory.snapshot.resolve(id)
+    done = None
+    with call.pipeline() as pipeline:
+        known = pipeline.hints(found.id) if pipeline is not None else None
+        if remove and (pipeline is None or known is None):
+            raise NotFoundError("the note has no hints", where=found.id, kept="nothing was changed")
+        if remove and pipeline is not None and known is not None:
+            done = pipeline.remove_hints(found.id, _named_hints(known, remove))
+            known = pipeline.hints(found.id)
+    document = {
+        "noteId": found.id, "enabled": known is not None and known.enabled, "made": known is not None and known.made,
+        "hints": known.hints if known else (), "removed": known.removed if known else (),
+        "changeSet": done.id if done is not None else None,
+    }  # fmt: skip
+    said = (
+        [(f"{done.reason[:1].upper()}{done.reason[1:]}.", dim(f"  nuggets undo {done.id}"))] if done else []
+    )
+    call.answer(document, [*said, bold(found.title), *_hint_lines(known)])
+
+
+def _named_hints(found: NoteHints, named: Sequence[str]) -> list[str]:
+    """Hints by their number, from 1, or their text. Raises NotFoundError for what means none."""
+    known = {one.casefold(): one for one in found.hints}
+    known |= {str(number): one for number, one in enumerate(found.hints, 1)}
+    for one in named:
+        if one.strip().casefold() not in known:
+            raise NotFoundError("the note has no such hint", where=one, kept="nothing was changed")
+    return [known[one.strip().casefold()] for one in named]
+
+
+def _hint_lines(found: NoteHints | None) -> Iterator[Line]:
+    from nuggets_tui.pipeline_words import HINTS_OFF, hints_state
+
+    for number, hint in enumerate(found.hints if found is not None else (), 1):
+        yield f"{number:>2}  {hint}"
+    for hint in found.removed if found is not None else ():
+        yield dim(f" –  {hint}  (removed)")
+    said = hints_state(found) if found is not None else HINTS_OFF
+    yield from [dim(said)] if said else []
+
+
+# How notes are answered
 
 
 def _document(call: Invocation, note: Note) -> dict[str, Any]:
@@ -405,23 +460,23 @@ def _document(call: Invocation, note: Note) -> dict[str, Any]:
     document = to_file_dict(note)
     if not call.with_vectors:
         del document["vector"]
-    if call.team is not None:
-        document |= {"whose": "team", "file": deeds.page_of(call.team, note)}
-    return document
+    return document | (
+        {"whose": "team", "file": verbs.page_of(call.team, note)} if call.team is not None else {}
+    )
 
 
-def _where(call: Invocation, *notes: Note) -> Iterator[Line]:
+def _where(call: Invocation, *notes: Note) -> list[Line]:
     """The files of the team's notes; nothing for one's own."""
-    if call.team is not None:
-        files = [file for note in notes if (file := deeds.page_of(call.team, note))]
-        yield Span(f"team: {', '.join(files) or call.team.folder}", "warn")
+    if call.team is None:
+        return []
+    files = [file for note in notes if (file := verbs.page_of(call.team, note))]
+    return [warn(f"team: {', '.join(files) or call.team.folder}")]
 
 
-def _changed(call: Invocation, *notes: Note) -> Iterator[Line]:
+def _changed(call: Invocation, *notes: Note) -> list[Line]:
     """The same, and how the change is undone: in the history of one's own it is not."""
-    yield from _where(call, *notes)
-    if call.team is not None:
-        yield Span(f"To undo it: {_undo(call)}", "dim")
+    undo = [dim(f"To undo it: {_undo(call)}")] if call.team is not None else []
+    return [*_where(call, *notes), *undo]
 
 
 def _undo(call: Invocation) -> str:
@@ -432,97 +487,44 @@ def _undo(call: Invocation) -> str:
 
 
 def _named(note: Note) -> tuple[str | Span, ...]:
-    return Span(note.title, "bold"), f" ({note.id})."
+    return bold(note.title), f" ({note.id})."
 
 
 def _answer_note(call: Invocation, note: Note, done: str, also: str = "", *, written: bool = False) -> None:
     """Answers with a note. written: its title or text was typed, so that what looks like a credential is said."""
-    note = _current(call, note)
     call.answer(
         lambda: _document(call, note),
-        lambda: [(f"{done} ", *_named(note), f" {also}" if also else ""), *_changed(call, note)],
-        of_note(note) if written else (),
+        [(f"{done} ", *_named(note), f" {also}" if also else ""), *_changed(call, note)],
+        verbs.warnings_of(note) if written else (),
     )
 
 
-def _answer_pair(call: Invocation, pair: tuple[Note, Note], done: str, then: str = ".") -> None:
-    notes = [_current(call, note) for note in pair]
-    call.answer(
-        lambda: [_document(call, note) for note in notes],
-        lambda: [
-            (f"{done} ", Span(notes[0].title, "bold"), " and ", Span(notes[1].title, "bold"), then),
-            *_changed(call, *notes),
-        ],
-    )
+def _answer_pair(call: Invocation, pair: tuple[Note, ...], done: str, then: str = ".") -> None:
+    said = (f"{done} ", bold(pair[0].title), " and ", bold(pair[1].title), then)
+    call.answer(lambda: [_document(call, one) for one in pair], [said, *_changed(call, *pair)])
 
 
-def note_table(notes: Sequence[Note]) -> list[Line]:
-    """A line for each note: id, title, how often recalled, when changed, whether hidden."""
-    return table(
-        [
-            (
-                Span(note.id, "dim"),
-                Span(note.title, "dim" if note.hidden else "bold"),
-                f"{note.hits}×" if note.hits else "",
-                Span(day(note.updated_at), "dim"),
-                Span("hidden" if note.hidden else "", "warn"),
-            )
-            for note in notes
-        ],
-        right=(2,),
-        flexible=1,
-    )
-
-
-def note_lines(snapshot: Snapshot, note: Note) -> Iterator[Line]:
+def _note_lines(snapshot: Snapshot, note: Note) -> Iterator[Line]:
     """One note in full: what it is, its content, its links."""
-    yield Span(note.title, "bold")
-    nugget, sure = f"nugget {note.nugget_name}", f"confidence {note.confidence:.2f}"
-    facts = (note.id, nugget, note.scope, note.type, note.stability, sure, note.source)
-    yield Span(" · ".join(part for part in facts if part), "dim")
-    yield Span(" · ".join(_history(note)), "dim")
-    tags = custom_tags(note)
-    if tags:
-        yield ("tags: ", ", ".join(tags))
-    if note.content:
-        yield ""
-        yield from note.content.split("\n")
-    links = tuple(_link_lines(snapshot, note))
-    if links:
-        yield ""
-        yield from links
-
-
-def _history(note: Note) -> Iterator[str]:
-    if note.hidden:
-        yield f"hidden {day(note.archived_at or '')}".rstrip()
-    yield f"recalled {note.hits}×" if note.hits else "never recalled"
-    if note.updated_at:
-        yield f"changed {day(note.updated_at)}"
-    if note.created_at:
-        yield f"created {day(note.created_at)}"
-
-
-def _link_lines(snapshot: Snapshot, note: Note) -> Iterator[Line]:
     from core.graph.neighbours import neighbours
 
-    around = neighbours(snapshot, note.id)
-    for arrow, links in (("→", around.outgoing), ("←", around.incoming)):
-        for other, link in links:
-            yield _link_line(arrow, other, link)
-
-
-def _link_line(arrow: str, other: Note, link: Link) -> Line:
-    hidden = Span("  hidden", "warn" if other.hidden else "")
-    return (
-        f"{arrow} ",
-        other.title,
-        Span(f"  {link.reason}", "dim"),
-        Span(f"  {other.id}", "dim"),
-        *((hidden,) if other.hidden else ()),
+    yield bold(note.title)
+    nugget, sure = f"nugget {note.nugget_name}", f"confidence {note.confidence:.2f}"
+    facts = (note.id, nugget, note.scope, note.type, note.stability, sure, note.source)
+    yield dim(" · ".join(filter(None, facts)))
+    happened = (
+        f"hidden {(note.archived_at or '')[:10]}".rstrip() if note.hidden else "",
+        f"recalled {note.hits}×" if note.hits else "never recalled",
+        f"changed {note.updated_at[:10]}" if note.updated_at else "",
+        f"created {note.created_at[:10]}" if note.created_at else "",
     )
-
-
-def day(time: str) -> str:
-    """The date in an ISO 8601 time."""
-    return time[:10]
+    yield dim(" · ".join(filter(None, happened)))
+    tags = custom_tags(note)
+    yield from [f"tags: {', '.join(tags)}"] if tags else []
+    yield from ["", *note.content.split("\n")] if note.content else []
+    around = neighbours(snapshot, note.id)
+    linked = [("→", *one) for one in around.outgoing] + [("←", *one) for one in around.incoming]
+    yield from [""] if linked else []
+    for arrow, other, link in linked:
+        hidden = warn("  hidden" if other.hidden else "")
+        yield (f"{arrow} ", other.title, dim(f"  {link.reason}"), dim(f"  {other.id}"), hidden)

@@ -1,55 +1,283 @@
-"""Options that several commands take: filters, metadata, names of nuggets."""
+"""Commands, groups and options of this program: common options that stand anywhere, values that begin with a dash."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+import inspect
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from core.errors import ErrorCode, InvalidInputError
 from core.model.note import SCOPES, SOURCES, STABILITIES, TYPES
-from nuggets_tui.cli.groups import TEXT
+from nuggets_tui.cli.invocation import Invocation, bad_input
+from nuggets_tui.cli.values import COUNT, TEXT, Number, Text
 
 if TYPE_CHECKING:
     from core.model.infer import MetaInput
     from core.model.snapshot import Snapshot
     from core.search import Filters
 
-F = TypeVar("F", bound=Callable[..., Any])
+Does = Callable[..., int | None]
+_OPTION: Final = re.compile(r"--?[^\W\d_][\w-]*(=.*)?", re.DOTALL)
+_HELP: Final = {"help_option_names": ["-h", "--help"]}
 
 
-class WholeNumber(click.IntRange):
-    """A whole number within bounds, called so."""
-
-    name = "whole number"
+# Parameters, a line each
 
 
-class Number(click.types.FloatParamType):
-    """A number, called so."""
-
-    name = "number"
-
-
-LIMIT: Final = WholeNumber(min=1)
-
-nugget_option = click.option("--nugget", type=TEXT, metavar="NAME", help="Only this nugget.")
-yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
-dry_run_option = click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
+def arg(name: str, type: click.ParamType[Any] = TEXT, **more: Any) -> click.Argument:
+    """A value. more: as click takes it."""
+    return click.Argument([name], type=type, **more)
 
 
-explain_option = click.option(
-    "--explain",
-    type=TEXT,
-    is_flag=False,
-    flag_value="",
-    metavar="[ID]",
-    help="Explain each score; with ID, explain why that note is found, or why not.",
+def opt(names: str, metavar: str, help: str, type: Any = TEXT, **more: Any) -> click.Option:
+    """An option with a value. names: with spaces between, the parameter's own name among them."""
+    return click.Option(names.split(), metavar=metavar, help=help, type=type, **more)
+
+
+def choice(names: str, choices: Sequence[str], help: str, **more: Any) -> click.Option:
+    """An option with one of some values."""
+    return click.Option(names.split(), type=click.Choice(choices), help=help, **more)
+
+
+def flag(names: str, help: str, **more: Any) -> click.Option:
+    """An option without a value."""
+    return click.Option(names.split(), is_flag=True, help=help, **more)
+
+
+def _sets(attribute: str) -> Callable[[click.Context, click.Parameter, Any], None]:
+    """Puts what an option says into the invocation."""
+
+    def keep(ctx: click.Context, param: click.Parameter, value: Any) -> None:
+        if value not in (None, False):
+            setattr(ctx.find_root().ensure_object(Invocation), attribute, value)
+
+    return keep
+
+
+def _kept(attribute: str) -> dict[str, Any]:
+    return {"expose_value": False, "callback": _sets(attribute)}
+
+
+def common_options() -> list[click.Parameter]:
+    """--home, --project, --json and --as, which every command takes at any place."""
+    return [
+        opt("--home", "DIR", "Folder of the memory (default: NUGGETS_HOME, else ~/.nuggets).", None, **_kept("home")),
+        opt(
+            "--project in_project", "NAME",
+            "Work in this project (default: NUGGETS_PROJECT, else that of the folder you are in).",
+            **_kept("project_name"),
+        ),
+        flag("--json", "Print one JSON document.", **_kept("as_json")),
+        opt("--as as_name", "NAME", "Author of the change: the name of an agent, or me.", **_kept("as_name")),
+    ]  # fmt: skip
+
+
+YES: Final = flag("--yes", "Do not ask.")
+DRY_RUN: Final = flag("--dry-run", "Show what would change, and change nothing.")
+NUGGET: Final = opt("--nugget", "NAME", "Only this nugget.")
+TAGS: Final = opt("--tag tags", "TAG", "Add a tag; may be repeated.", multiple=True)
+UNTAGS: Final = opt("--untag untags", "TAG", "Remove a tag; may be repeated.", multiple=True)
+NOTES: Final = arg("ids", nargs=-1, required=True, metavar="ID...")
+# Several words need no quotes.
+QUERY: Final = arg("words", metavar="QUERY", nargs=-1)
+EXPLAIN: Final = opt(
+    "--explain", "[ID]", "Explain each score; with ID, explain why that note is found, or why not.",
+    is_flag=False, flag_value="",
+)  # fmt: skip
+# For commands that answer with notes as JSON.
+VECTORS: Final = flag("--vectors", "Include the vector recipe of each note in JSON.", **_kept("with_vectors"))
+FILTERS: Final = (
+    NUGGET,
+    choice("--scope", SCOPES, "Only this scope."),
+    choice("--type type_", TYPES, "Only this type."),
+    opt("--subject", "TEXT", "Only this subject."),
+)
+LISTING: Final = (
+    *FILTERS,
+    opt("--tag", "TAG", "Only notes with this tag."),
+    flag("--include-hidden", "Include hidden notes."),
+)
+METADATA: Final = (
+    choice("--scope", SCOPES, "Whom it concerns."),
+    choice("--type type_", TYPES, "What kind of memory it is."),
+    choice("--source", SOURCES, "How it was learned."),
+    opt("--confidence", "0..1", "How sure it is.", Number()),
+    choice("--stability", STABILITIES, "How long it should last."),
+    opt("--subject", "TEXT", "Who or what it is about."),
 )
 
 
-# Several words need no quotes.
-query_argument = click.argument("words", metavar="QUERY", type=TEXT, nargs=-1)
+def limit(help: str = "Show at most N.", **more: Any) -> click.Option:
+    """--limit N."""
+    return opt("--limit", "N", help, COUNT, **more)
+
+
+# Commands
+
+
+class MemoryCommand(click.Command):
+    """A command with the common options, whose values may begin with a dash.
+
+    What does not look like an option is a value, wherever it stands. What does look like one that the command does not
+    know, and a call for help behind the first value, are values where just as many are still missing.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parses as usual, with the values put where no option can stand."""
+        try:
+            return super().parse_args(ctx, args if ctx.resilient_parsing else self._parted(ctx, args))
+        except click.NoSuchOption as error:
+            ctx.fail(f"{error.format_message()} Put -- before a value that begins with -.")
+
+    def _parted(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """The words with options first; as they were where one remains that is neither option nor missing value."""
+        params = self.get_params(ctx)
+        known = {name: one for one in params if isinstance(one, click.Option) for name in one.opts}
+        options: list[str] = []
+        values: list[str] = []
+        doubtful, slip = 0, False
+        rest = list(args)
+        while rest:
+            word = rest.pop(0)
+            if word == "--":
+                values += rest
+                break
+            option = known.get(word.partition("=")[0] if word.startswith("--") else word)
+            if option is not None and not (values and word in ctx.help_option_names):
+                options.append(word)
+                if "=" not in word and not _stands_alone(option, rest):
+                    options += rest[: option.nargs]
+                    del rest[: option.nargs]
+            else:
+                doubtful += _OPTION.fullmatch(word) is not None
+                slip = slip or _is_slip(word, known)
+                values.append(word)
+        wanted = [one for one in params if isinstance(one, click.Argument)]
+        fits = len(wanted) == len(values) and all(isinstance(one.type, Text) for one in wanted)
+        return [*options, "--", *values] if (fits and not slip) or not doubtful else args
+
+
+def _is_slip(word: str, known: Collection[str]) -> bool:
+    """Whether a word is the name of an option with a letter or two wrong."""
+    name = word.partition("=")[0]
+    if not word.startswith("--") or name in known:
+        return False
+    from rapidfuzz.distance import OSA
+
+    return any(OSA.distance(name, one) <= (1 if len(one) < 7 else 2) for one in known if len(one) > 4)
+
+
+def _stands_alone(option: click.Option, rest: list[str]) -> bool:
+    """Whether an option takes no value from the words behind it."""
+    if option.is_flag or option.count:
+        return True
+    # One that may do without a value takes none that looks like an option, as click has it.
+    may = isinstance(option.flag_value, str)
+    return may and (not rest or (rest[0].startswith("-") and rest[0] != "-"))
+
+
+def _settings(
+    does: Does | None, params: Sequence[click.Parameter], examples: Sequence[str]
+) -> dict[str, Any]:
+    """What click makes a command of: its docstring is the help; of the common options, those it has not itself."""
+    own = {name for one in params for name in one.opts}
+    return {
+        "help": inspect.getdoc(does) if does is not None else None,
+        "epilog": "\b\nExamples:\n" + "\n".join(f"  {line}" for line in examples) if examples else None,
+        "params": [*params, *(one for one in common_options() if own.isdisjoint(one.opts))],
+        "context_settings": dict(_HELP),
+    }
+
+
+def command(
+    name: str, *params: click.Parameter, examples: Sequence[str] = (), epilog: str = "", **more: Any
+) -> Callable[[Does], MemoryCommand]:
+    """Makes a command of the function below it, which is given the invocation and the parameters by name; its docstring
+    is the help, its result the exit code. more: as click takes it.
+    """
+
+    def make(does: Does) -> MemoryCommand:
+        settings = _settings(does, params, examples)
+        settings["epilog"] = epilog + (settings["epilog"] or "") or None
+        settings["context_settings"] |= more.pop("context_settings", {})
+
+        @click.pass_context
+        def callback(ctx: click.Context, /, **given: Any) -> int | None:
+            return does(ctx.find_root().ensure_object(Invocation), **given)
+
+        return MemoryCommand(name, callback=callback, **settings, **more)
+
+    return make
+
+
+def short_help(command: click.Command) -> str:
+    """The first sentence of a command's help."""
+    text = " ".join((command.help or "").partition("\n\n")[0].split())
+    return text.partition(". ")[0].rstrip(".") + "."
+
+
+class Group(click.Group):
+    """Commands under one name. does: what it does without one; its docstring is the help, as `text` is else."""
+
+    def __init__(
+        self, name: str, text: str = "", does: Does | None = None, examples: Sequence[str] = (), **more: Any
+    ) -> None:
+        settings = _settings(does, (), examples)
+        settings["params"] += more.pop("params", [])
+        settings["subcommand_metavar"] = "[COMMAND ...]" if does is not None else "COMMAND ..."
+        if does is not None:
+            settings |= {"callback": self._without_command, "invoke_without_command": True}
+        super().__init__(name, **settings | ({"help": text} if text else {}) | more)
+        self.does = does
+
+    def _without_command(self, **given: Any) -> int | None:
+        ctx = click.get_current_context()
+        if ctx.invoked_subcommand or self.does is None:
+            return None
+        return self.does(ctx.find_root().ensure_object(Invocation), **given)
+
+    def add(self, name: str, *params: click.Parameter, **more: Any) -> Callable[[Does], MemoryCommand]:
+        """A command of this group, made of the function below it; see `command`."""
+
+        def make(does: Does) -> MemoryCommand:
+            made = command(name, *params, **more)(does)
+            self.add_command(made)
+            return made
+
+        return make
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names in the order in which help shows them."""
+        return list(self.commands)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command of the first word; a mistyped one is answered with the nearest names."""
+        name, names = args[0], self.list_commands(ctx)
+        if name not in names and not name.startswith("-") and not ctx.resilient_parsing:
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, names, n=2)
+            hint = f" Did you mean {' or '.join(near)}?" if near else ""
+            ctx.fail(f"No such command '{name}'.{hint}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Lists the commands, each with the first sentence of its help."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, short_help(one)) for name, one in self.commands.items()])
+
+
+def group(name: str, *, examples: Sequence[str] = (), **more: Any) -> Callable[[Does], Group]:
+    """Makes a group of the function below it, which is what the group does where no command is named."""
+    return lambda does: Group(name, does=does, examples=examples, **more)
+
+
+# What options say
 
 
 def query_and_note(words: Sequence[str], explain: str | None) -> tuple[str, str | None]:
@@ -63,60 +291,18 @@ def query_and_note(words: Sequence[str], explain: str | None) -> tuple[str, str 
     if not words:
         raise click.MissingParameter(param_hint="'QUERY'", param_type="argument")
     if not query.strip():
-        raise InvalidInputError(
-            "the question is empty",
-            code=ErrorCode.EMPTY,
-            where="QUERY",
-            kept="nothing was counted",
-            todo="give a question",
+        raise bad_input(
+            "the question is empty", "QUERY", "nothing was counted", "give a question", ErrorCode.EMPTY
         )
     return query, explain
 
 
-def _together(function: F, options: list[Callable[[F], F]]) -> F:
-    for option in reversed(options):
-        function = option(function)
-    return function
-
-
-def filter_options(function: F) -> F:
-    """--nugget, --scope, --type, --subject: which notes a command looks at."""
-    return _together(
-        function,
-        [
-            nugget_option,
-            click.option("--scope", type=click.Choice(SCOPES), help="Only this scope."),
-            click.option("--type", "type_", type=click.Choice(TYPES), help="Only this type."),
-            click.option("--subject", type=TEXT, metavar="TEXT", help="Only this subject."),
-        ],
-    )
-
-
-def listing_options(function: F) -> F:
-    """Filters, --tag and --include-hidden."""
-    return _together(
-        function,
-        [
-            filter_options,
-            click.option("--tag", type=TEXT, metavar="TAG", help="Only notes with this tag."),
-            click.option("--include-hidden", is_flag=True, help="Include hidden notes."),
-        ],
-    )
-
-
-def metadata_options(function: F) -> F:
-    """--scope, --type, --source, --confidence, --stability, --subject: metadata given by hand."""
-    return _together(
-        function,
-        [
-            click.option("--scope", type=click.Choice(SCOPES), help="Whom it concerns."),
-            click.option("--type", "type_", type=click.Choice(TYPES), help="What kind of memory it is."),
-            click.option("--source", type=click.Choice(SOURCES), help="How it was learned."),
-            click.option("--confidence", type=Number(), metavar="0..1", help="How sure it is."),
-            click.option("--stability", type=click.Choice(STABILITIES), help="How long it should last."),
-            click.option("--subject", type=TEXT, metavar="TEXT", help="Who or what it is about."),
-        ],
-    )
+def must_be_named(
+    name: str | None, where: str, kept: str = "nothing was changed", todo: str = "give a name"
+) -> None:
+    """Raises InvalidInputError for a name that is given and empty. where: the option or argument."""
+    if name is not None and not name.strip():
+        raise bad_input("the name is empty", where, kept, todo, ErrorCode.EMPTY)
 
 
 def id_list(text: str | None, option: str) -> tuple[str, ...]:
@@ -126,14 +312,16 @@ def id_list(text: str | None, option: str) -> tuple[str, ...]:
     ids = tuple(id.strip() for id in (text or "").split(",") if id.strip())
     if text is not None and not ids:
         raise InvalidInputError(
-            "names no id",
-            code=ErrorCode.EMPTY,
-            field="id",
-            where=option,
-            kept="nothing was changed",
+            "names no id", code=ErrorCode.EMPTY, field="id", where=option, kept="nothing was changed",
             todo="give at least one id",
-        )
+        )  # fmt: skip
     return ids
+
+
+def unknown_where(unknown: Sequence[str], accepted: Sequence[str], refused: Sequence[str]) -> str:
+    """The options, of --accept and --refuse, in which ids stand that nothing proposed has."""
+    given = (("--accept", accepted), ("--refuse", refused))
+    return ", ".join(name for name, ids in given if any(id in unknown for id in ids))
 
 
 def new_nugget(name: str, known: Sequence[str]) -> str:
@@ -150,55 +338,28 @@ def new_nugget(name: str, known: Sequence[str]) -> str:
     return f"{name} is a new nugget{meant}."
 
 
-def unknown_where(unknown: Sequence[str], accepted: Sequence[str], refused: Sequence[str]) -> str:
-    """The options, of --accept and --refuse, in which ids stand that nothing proposed has."""
-    given = (("--accept", accepted), ("--refuse", refused))
-    return ", ".join(name for name, ids in given if any(id in unknown for id in ids))
-
-
-def meta_input(values: dict[str, Any]) -> MetaInput:
+def meta_input(values: Mapping[str, Any]) -> MetaInput:
     """What metadata options gave. Raises InvalidInputError for a confidence that is no number from 0 to 1."""
     from core.model.infer import MetaInput
 
     sure = values["confidence"]
     if sure is not None and not 0.0 <= sure <= 1.0:
-        raise InvalidInputError(
-            "must be a number from 0 to 1",
-            where="confidence",
-            kept="nothing was written",
-        )
-
-    return MetaInput(
-        subject=values["subject"],
-        scope=values["scope"],
-        type=values["type_"],
-        source=values["source"],
-        confidence=values["confidence"],
-        stability=values["stability"],
-    ).checked()
+        raise bad_input("must be a number from 0 to 1", "confidence", "nothing was written")
+    names = ("subject", "scope", "source", "confidence", "stability")
+    return MetaInput(type=values["type_"], **{name: values[name] for name in names}).checked()
 
 
-def filters(snapshot: Snapshot, values: dict[str, Any]) -> Filters:
+def filters(snapshot: Snapshot, values: Mapping[str, Any]) -> Filters:
     """The filters that listing options gave. Raises NotFoundError for a nugget that is not there."""
     from core.search import Filters
 
     known_nugget(snapshot, values["nugget"])
-    return Filters(
-        nugget=values["nugget"],
-        scope=values["scope"],
-        type=values["type_"],
-        subject=values["subject"],
-        tag=values["tag"],
-        include_hidden=values["include_hidden"],
-    )
+    names = ("nugget", "scope", "subject", "tag", "include_hidden")
+    return Filters(type=values["type_"], **{name: values[name] for name in names})
 
 
 def known_nugget(snapshot: Snapshot, name: str | None) -> None:
     """Raises NotFoundError when a nugget is named that neither a fact file nor a note knows."""
-    if name is None or name in snapshot.nugget_names:
-        return
-    if not name.strip():
-        raise InvalidInputError(
-            "the name is empty", code=ErrorCode.EMPTY, where="--nugget", todo="give a name"
-        )
-    raise snapshot.no_nugget(name)
+    must_be_named(name, "--nugget", kept="")
+    if name is not None and name not in snapshot.nugget_names:
+        raise snapshot.no_nugget(name)

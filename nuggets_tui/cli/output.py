@@ -8,9 +8,9 @@ import os
 import re
 import shutil
 import sys
-import unicodedata
-from collections.abc import Iterable, Sequence
-from typing import IO, Final, Literal
+from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum
+from typing import IO, Any, Final, Literal
 
 import click
 import msgspec
@@ -19,14 +19,7 @@ from nuggets_tui.safe_text import plain, safe_line
 
 SpanStyle = Literal["", "dim", "bold", "good", "warn", "bad"]
 
-_STYLES: Final[dict[str, dict[str, object]]] = {
-    "": {},
-    "dim": {"dim": True},
-    "bold": {"bold": True},
-    "good": {"fg": "green"},
-    "warn": {"fg": "yellow"},
-    "bad": {"fg": "red"},
-}
+_COLOURS: Final = {"good": "green", "warn": "yellow", "bad": "red"}
 _NARROW: Final = 40
 # Where no terminal says how much it can show: so many columns of one thing, and of an error.
 LONGEST: Final = 200
@@ -43,6 +36,31 @@ class Span(msgspec.Struct, frozen=True):
 Line = str | Span | Sequence["str | Span"]
 
 
+def dim(text: str) -> Span:
+    """What is said beside the answer."""
+    return Span(text, "dim")
+
+
+def bold(text: str) -> Span:
+    """A name."""
+    return Span(text, "bold")
+
+
+def good(text: str) -> Span:
+    """What is as it should be, or came."""
+    return Span(text, "good")
+
+
+def warn(text: str) -> Span:
+    """What somebody should look at."""
+    return Span(text, "warn")
+
+
+def bad(text: str) -> Span:
+    """What is wrong, or went."""
+    return Span(text, "bad")
+
+
 # JSON
 
 # Of the shapes of all documents, as docs/json.md has them.
@@ -50,6 +68,40 @@ JSON_VERSION: Final = 1
 # Lone surrogates cannot be encoded; control and direction characters would act on a terminal. As escapes they
 # are the same text.
 _ESCAPED: Final = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
+_UNDERSCORE: Final = re.compile(r"_(\w)")
+
+
+def camel(name: str) -> str:
+    """A name as JSON spells it."""
+    return _UNDERSCORE.sub(lambda match: match[1].upper(), name)
+
+
+def as_json(value: object) -> Any:
+    """A value as JSON has it: records as objects with names in camel case, whatever sort of class they are."""
+    if value is None or type(value) in (str, int, float, bool):
+        return value
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, Mapping):
+        return {str(name): as_json(item) for name, item in value.items()}
+    kind = type(value)
+    for known in ("__struct_fields__", "_fields", "__dataclass_fields__"):
+        if hasattr(kind, known):
+            return {camel(name): as_json(getattr(value, name)) for name in getattr(kind, known)}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [as_json(item) for item in value]
+    return value if isinstance(value, str | int | float) else str(value)
+
+
+def pick(record: object, names: str, **more: object) -> dict[str, Any]:
+    """Some fields of a record as JSON has them. names: with spaces between, "fact=nothing_but_it" where JSON calls it
+    otherwise. more: by their names in JSON.
+    """
+    found = {}
+    for name in names.split():
+        shown, _, own = name.partition("=")
+        found[camel(shown)] = as_json(getattr(record, own or shown))
+    return found | {name: as_json(value) for name, value in more.items()}
 
 
 def json_text(document: object, *, indent: bool = False) -> str:
@@ -70,9 +122,17 @@ def _finite(value: object) -> object:
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
         return {name: _finite(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    return value
+    return [_finite(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def write_document(document: object) -> None:
+    """Writes one JSON document to standard output, indented for a person on a terminal."""
+    _write(json_text(document, indent=is_terminal(sys.stdout)), sys.stdout)
+
+
+def write_json_line(document: object) -> None:
+    """Writes one JSON document as one line of many to standard output."""
+    _write(json_text(document), sys.stdout)
 
 
 # Lines
@@ -89,17 +149,8 @@ def _piece(piece: str | Span, colour: bool) -> str:
     text = plain(span.text).replace("\n", " ")
     if not colour or not span.style or not text:
         return text
-    return click.style(text, **_STYLES[span.style])  # type: ignore[arg-type]
-
-
-def write_document(document: object) -> None:
-    """Writes one JSON document to standard output, indented for a person on a terminal."""
-    _write(json_text(document, indent=is_terminal(sys.stdout)), sys.stdout)
-
-
-def write_json_line(document: object) -> None:
-    """Writes one JSON document as one line of many to standard output."""
-    _write(json_text(document), sys.stdout)
+    style = span.style
+    return click.style(text, fg=_COLOURS.get(style), dim=style == "dim" or None, bold=style == "bold" or None)
 
 
 def write_lines(lines: Iterable[Line], *, to_error: bool = False) -> None:
@@ -117,7 +168,7 @@ def write_error(message: str) -> None:
 def error_line(message: str) -> str:
     """What is written to standard error, as one line that holds no raw control text."""
     line = shorten(" ".join(message.split()) or "something went wrong", _ERROR)
-    return render(("nuggets: ", Span(line, "")), colour=False)
+    return render(("nuggets: ", line), colour=False)
 
 
 def _write(text: str, stream: IO[str] | None) -> None:
@@ -148,20 +199,18 @@ def wants_colour(stream: IO[str] | None) -> bool:
 def table(
     rows: Sequence[Sequence[str | Span]], *, right: Iterable[int] = (), flexible: int = 0
 ) -> list[Line]:
-    """Rows with aligned columns. `right`: columns that align right. `flexible`: the column that is cut when a
-    terminal is too narrow; elsewhere a cell is cut after 200 columns.
+    """Rows with aligned columns. right: columns that align right. flexible: the column that is cut when a terminal is
+    too narrow; elsewhere a cell is cut after 200 columns.
     """
     if not rows:
         return []
     cells = [[_cell(piece) for piece in row] for row in rows]
     widths = [max(cell_width(row[place].text) for row in cells) for place in range(len(cells[0]))]
-    room = terminal_width()
-    if room is not None:
-        excess = sum(widths) + 2 * (len(widths) - 1) - room
-        if excess > 0:
-            widths[flexible] = max(min(widths[flexible], 12), widths[flexible] - excess)
-            for row in cells:
-                row[flexible] = Span(shorten(row[flexible].text, widths[flexible]), row[flexible].style)
+    excess = sum(widths) + 2 * (len(widths) - 1) - (terminal_width() or math.inf)
+    if excess > 0:
+        room = widths[flexible] = int(max(min(widths[flexible], 12), widths[flexible] - excess))
+        for row in cells:
+            row[flexible] = Span(shorten(row[flexible].text, room), row[flexible].style)
     rights = frozenset(right)
     return [_aligned(row, widths, rights) for row in cells]
 
@@ -176,43 +225,31 @@ def _aligned(row: Sequence[Span], widths: Sequence[int], right: frozenset[int]) 
     pieces: list[str | Span] = []
     for place, cell in enumerate(row[: last + 1]):
         gap = " " * (widths[place] - cell_width(cell.text))
-        if place in right:
-            pieces.extend((gap, cell))
-        else:
-            pieces.extend((cell, "" if place == last else gap))
-        pieces.append("" if place == last else "  ")
+        pieces += (gap, cell) if place in right else (cell, gap if place < last else "")
+        pieces.append("  " if place < last else "")
     return pieces
 
 
 def terminal_width() -> int | None:
     """Columns of the terminal, or None when standard output is none."""
-    if not is_terminal(sys.stdout):
-        return None
-    return max(_NARROW, shutil.get_terminal_size().columns)
+    return max(_NARROW, shutil.get_terminal_size().columns) if is_terminal(sys.stdout) else None
 
 
 def cell_width(text: str) -> int:
     """Columns that a text takes on a terminal: wide characters two, combining marks none."""
     if text.isascii():
         return len(text)
-    return sum(_character_width(char) for char in text)
+    from rich.cells import cell_len
 
-
-def _character_width(char: str) -> int:
-    if unicodedata.combining(char) or char in "\u200b\u200c\u200d\ufe0e\ufe0f":
-        return 0
-    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+    return cell_len(text)
 
 
 def shorten(text: str, width: int) -> str:
     """The text, cut to `width` columns with an ellipsis when it is longer."""
     if cell_width(text) <= width:
         return text
-    kept: list[str] = []
-    left = width - 1
-    for char in text:
-        left -= _character_width(char)
-        if left < 0:
-            break
-        kept.append(char)
-    return "".join(kept).rstrip() + "…"
+    if text.isascii():
+        return text[: width - 1].rstrip() + "…"
+    from rich.cells import set_cell_size
+
+    return set_cell_size(text, width - 1).rstrip() + "…"

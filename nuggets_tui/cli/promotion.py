@@ -6,16 +6,14 @@ import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-import click
-
-from core.errors import InvalidInputError, NotFoundError, partly_done
+from core.errors import NotFoundError, partly_done
 from nuggets_tui.cli.calling_agent import refuse_agents
-from nuggets_tui.cli.groups import FOLDER, TEXT, command, example
-from nuggets_tui.cli.invocation import Invocation, asks, pass_call
-from nuggets_tui.cli.options import dry_run_option, id_list, unknown_where, yes_option
-from nuggets_tui.cli.output import Line, Span, SpanStyle, table
+from nuggets_tui.cli.invocation import NOTHING_CHANGED, Invocation, asks, bad_input
+from nuggets_tui.cli.options import DRY_RUN, YES, choice, command, flag, id_list, opt, unknown_where
+from nuggets_tui.cli.output import Line, Span, SpanStyle, bold, dim, table, warn
+from nuggets_tui.cli.values import FOLDER
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
@@ -23,41 +21,27 @@ if TYPE_CHECKING:
     from core.promotion import PromotionEntry, PromotionResult
 
 _STYLES: Final[dict[str, SpanStyle]] = {"new": "good", "updated": "good", "removed": "bad", "edited": "warn"}
+_NOTHING: Final = "nothing was written"
 
 
 @command(
-    "promote", epilog=example("nuggets promote --dry-run", "nuggets promote --accept new-50086c,removed-f15")
-)
-@dry_run_option
-@yes_option
-@click.option("--memory-dir", type=FOLDER, metavar="DIR", help="Folder of the MEMORY.md to write.")
-@click.option("--accept", type=TEXT, metavar="ID,...", help="Write only these entries of the dry run.")
-@click.option(
-    "--refuse",
-    type=TEXT,
-    metavar="ID,...",
-    help="Do not propose these again until their text changes.",
-)
-@click.option(
-    "--automatic",
-    type=click.Choice(["project", "always", "never", "ask"]),
-    help="Promote nothing now; set whether the daily pass promotes (ask: it asks you first).",
-)
-@click.option(
-    "--all", "everywhere", is_flag=True, help="Promote to every MEMORY.md that you promoted to before."
-)
-@pass_call
+    "promote",
+    DRY_RUN,
+    YES,
+    opt("--memory-dir", "DIR", "Folder of the MEMORY.md to write.", FOLDER),
+    opt("--accept", "ID,...", "Write only these entries of the dry run."),
+    opt("--refuse", "ID,...", "Do not propose these again until their text changes."),
+    choice(
+        "--automatic", ["project", "always", "never", "ask"],
+        "Promote nothing now; set whether the daily pass promotes (ask: it asks you first).",
+    ),
+    flag("--all everywhere", "Promote to every MEMORY.md that you promoted to before."),
+    examples=("nuggets promote --dry-run", "nuggets promote --accept new-50086c,removed-f15"),
+)  # fmt: skip
 def promote(
-    call: Invocation,
-    /,
-    dry_run: bool,
-    yes: bool,
-    memory_dir: str | None,
-    accept: str | None,
-    refuse: str | None,
-    everywhere: bool,
-    automatic: str | None,
-) -> None:
+    call: Invocation, dry_run: bool, yes: bool, memory_dir: str | None, accept: str | None, refuse: str | None,
+    everywhere: bool, automatic: str | None,
+) -> None:  # fmt: skip
     """Write often recalled notes into MEMORY.md. Everything else in that file stays as it is.
 
     On a terminal it shows what it would write and asks; elsewhere it writes at once, though no agent can call it. The
@@ -71,17 +55,13 @@ def promote(
     if not dry_run:
         refuse_agents("promoting")
     if automatic is not None:
-        _remember_automatic(
-            call, automatic, memory_dir, alone=not (accept or refuse or everywhere or dry_run)
-        )
+        if accept or refuse or everywhere or dry_run:
+            raise bad_input("can be combined with --memory-dir only", "--automatic")
+        _set_automatic(call, automatic, memory_dir)
         return
     if everywhere:
-        if memory_dir is not None or accept is not None or refuse is not None:
-            raise InvalidInputError(
-                "cannot be combined with --memory-dir, --accept or --refuse",
-                where="--all",
-                kept="nothing was written",
-            )
+        if any(one is not None for one in (memory_dir, accept, refuse)):
+            raise bad_input("cannot be combined with --memory-dir, --accept or --refuse", "--all", _NOTHING)
         _promote_everywhere(call, dry_run, yes)
         return
     if memory_dir is not None and not dry_run and not asks():
@@ -90,11 +70,9 @@ def promote(
     # To refuse some is no order to do the others.
     wanted = id_list(accept, "--accept") if accept is not None or refused else None
     result, agreed = _promoted(call, memory_dir, dry_run, yes, wanted, refused)
-    if agreed:
-        call.answer(result.to_dict, lambda: _lines(result, dry_run))
-    else:
-        nothing = {"promoted": 0, "updated": 0, "removed": 0, "entries": [], "diff": ""}
-        call.answer(lambda: result.to_dict() | nothing, lambda: ["Nothing was changed."])
+    nothing = {"promoted": 0, "updated": 0, "removed": 0, "entries": [], "diff": ""}
+    document = result.to_dict() | ({} if agreed else nothing)
+    call.answer(document, _lines(result, dry_run) if agreed else [NOTHING_CHANGED])
 
 
 def _must_be_known(call: Invocation, memory_dir: str) -> None:
@@ -104,49 +82,37 @@ def _must_be_known(call: Invocation, memory_dir: str) -> None:
     known += [Path(one.path).parent for one in call.memory.promotion.targets() if one.current]
     meant = Path(call.memory.promotion.promote(dry_run=True, memory_dir=memory_dir).path).parent
     if meant not in [one.expanduser().absolute() for one in known]:
-        raise InvalidInputError(
-            "is not the project's folder, and no terminal is there to ask in",
-            where="--memory-dir", kept="nothing was written",
-            todo="run it in a terminal, or name the folder in settings.toml (promotion.memory_dir)",
+        raise bad_input(
+            "is not the project's folder, and no terminal is there to ask in", "--memory-dir", _NOTHING,
+            "run it in a terminal, or name the folder in settings.toml (promotion.memory_dir)",
         )  # fmt: skip
 
 
-def _remember_automatic(call: Invocation, answer: str, memory_dir: str | None, *, alone: bool) -> None:
+def _set_automatic(call: Invocation, answer: str, memory_dir: str | None) -> None:
     """Keeps in the settings whether the daily pass promotes."""
     from core.daily import answer_promotion
 
-    if not alone:
-        raise InvalidInputError(
-            "can be combined with --memory-dir only",
-            where="--automatic",
-            kept="nothing was changed",
-        )
     wants_path = answer in ("project", "always")
     path = call.memory.promotion.promote(dry_run=True, memory_dir=memory_dir).path if wants_path else ""
     done = answer_promotion(call.memory, answer, path)
     settings = call.memory.settings.promotion
-    document = {"automatic": settings.automatic, "projects": list(settings.projects), "entry": done.id}
-    call.answer(lambda: document, lambda: [f"Promotion by the daily pass: {settings.automatic}."])
+    document = {"automatic": settings.automatic, "projects": settings.projects, "entry": done.id}
+    call.answer(document, [f"Promotion by the daily pass: {settings.automatic}."])
 
 
 def _promoted(
-    call: Invocation,
-    memory_dir: str | None,
-    dry_run: bool,
-    yes: bool,
-    wanted: Sequence[str] | None = None,
+    call: Invocation, memory_dir: str | None, dry_run: bool, yes: bool, wanted: Sequence[str] | None = None,
     refused: Sequence[str] = (),
-) -> tuple[PromotionResult, bool]:
+) -> tuple[PromotionResult, bool]:  # fmt: skip
     """What was promoted, or would be; and whether it was agreed to, which it is where nobody is asked."""
-    memory, asked = call.memory, asks(yes=yes, dry_run=dry_run)
+    promotion, asked = call.memory.promotion, asks(yes=yes, dry_run=dry_run)
     if not asked and wanted is None:
-        return memory.promotion.promote(dry_run=dry_run, memory_dir=memory_dir, unattended=not dry_run), True
-    proposed = memory.promotion.promote(dry_run=True, memory_dir=memory_dir, accept=wanted, refuse=refused)
+        return promotion.promote(dry_run=dry_run, memory_dir=memory_dir, unattended=not dry_run), True
+    proposed = promotion.promote(dry_run=True, memory_dir=memory_dir, accept=wanted, refuse=refused)
     if proposed.unknown:
         raise NotFoundError(
-            f"there is no proposed entry {', '.join(proposed.unknown)}",
-            where=unknown_where(proposed.unknown, wanted or (), refused),
-            kept="nothing was written", todo="nuggets promote --dry-run lists them",
+            f"there is no proposed entry {', '.join(proposed.unknown)}", kept=_NOTHING,
+            where=unknown_where(proposed.unknown, wanted or (), refused), todo="nuggets promote --dry-run lists them",
         )  # fmt: skip
     if dry_run:
         return proposed, True
@@ -154,38 +120,36 @@ def _promoted(
         call.preview(_lines(proposed, dry_run=True))
         folder = Path(proposed.path).parent
         if not folder.exists():
-            call.preview([Span(f"The folder {folder} does not exist yet and will be created.", "warn")])
+            call.preview([warn(f"The folder {folder} does not exist yet and will be created.")])
         if not call.confirm(f"Write {proposed.path}?"):
             return proposed, False
     # Only what was proposed and agreed to, also when somebody changed the memory meanwhile.
     accepted = [entry.id for entry in proposed.entries if entry.status in ("new", "updated", "removed")]
-    return memory.promotion.promote(memory_dir=memory_dir, accept=accepted, refuse=refused), True
+    return promotion.promote(memory_dir=memory_dir, accept=accepted, refuse=refused), True
 
 
 def _promote_everywhere(call: Invocation, dry_run: bool, yes: bool) -> None:
     targets = call.memory.promotion.targets()
     if not targets:
         raise NotFoundError(
-            "nothing was promoted yet", field="folder",
-            where="--all", kept="nothing was written", todo="name a folder with --memory-dir",
+            "nothing was promoted yet", field="folder", where="--all", kept=_NOTHING,
+            todo="name a folder with --memory-dir",
         )  # fmt: skip
     left = [target for target in targets if not target.there or target.undone]
-    folders = [str(Path(target.path).parent) for target in targets if target not in left]
-    answered: list[tuple[PromotionResult, bool]] = []
-    for folder in folders:
-        written = sum(bool(result.change_set.files) for result, agreed in answered if agreed and not dry_run)
-        with (
-            partly_done(f"{plural(written, 'page is', 'pages are')} written already")
-            if written
-            else nullcontext()
-        ):
-            answered.append(_promoted(call, folder, dry_run, yes))
-    done = [result for result, agreed in answered if agreed]
-    document: dict[str, Any] = {
+    done: list[PromotionResult] = []
+    for target in targets:
+        if target in left:
+            continue
+        written = 0 if dry_run else sum(bool(result.change_set.files) for result in done)
+        kept = f"{plural(written, 'page is', 'pages are')} written already"
+        with partly_done(kept) if written else nullcontext():
+            result, agreed = _promoted(call, str(Path(target.path).parent), dry_run, yes)
+        done += [result] if agreed else []
+    document = {
         "promotions": [result.to_dict() for result in done],
         "skipped": [target.path for target in left],
     }
-    call.answer(lambda: document, lambda: _everywhere_lines(done, left, dry_run))
+    call.answer(document, _everywhere_lines(done, left, dry_run))
 
 
 def _everywhere_lines(
@@ -195,9 +159,9 @@ def _everywhere_lines(
         yield from _lines(result, dry_run)
     for target in left:
         if not target.there:
-            yield Span(f"Skipped, its folder is gone: {target.path}", "warn")
+            yield warn(f"Skipped, its folder is gone: {target.path}")
         else:
-            yield Span(f"Skipped, the promotion there was undone: {target.path}", "warn")
+            yield warn(f"Skipped, the promotion there was undone: {target.path}")
             folder = shlex.quote(str(Path(target.path).parent))
             yield f"To write it again: nuggets promote --memory-dir {folder}"
 
@@ -206,58 +170,40 @@ def _lines(result: PromotionResult, dry_run: bool) -> Iterator[Line]:
     counts = ((result.promoted, "new"), (result.updated, "changed"), (result.removed, "removed"))
     said = ", ".join(f"{number} {name}" for number, name in counts if number)
     if result.diff:
-        yield from _diff_lines(result.diff.splitlines())
+        for line in result.diff.splitlines():
+            yield Span(line, "good" if line.startswith("+") else "bad" if line.startswith("-") else "")
         yield from table([_row(entry) for entry in result.entries if entry.status in _STYLES], flexible=3)
-        done = "Would write" if dry_run else "Wrote"
-        yield f"{done} {result.path}: {said}." if said else f"{done} {result.path}."
+        yield f"{'Would write' if dry_run else 'Wrote'} {result.path}{f': {said}' if said else ''}."
     else:
         nothing = "gets nothing yet, for no note was recalled often enough"
         held = "is up to date" if result.entries or result.refused else nothing
         yield f"Nothing to do: {result.path} {held}."
-    yield from _beside_lines(result)
+    yield from _left_out_lines(result)
 
 
-def _row(entry: PromotionEntry) -> tuple[Any, ...]:
+def _row(entry: PromotionEntry) -> tuple[str | Span, ...]:
     # Of a note that is gone nobody knows.
-    detail = f"{entry.section} · {plural(entry.hits, 'recall')}" if entry.hits else entry.section
-    return (
-        Span(entry.id, "dim"),
-        Span(entry.status, _STYLES[entry.status]),
-        Span(entry.title, "bold"),
-        f"{detail} · {entry.reason}" if entry.reason else detail,
-    )
+    parts = (entry.section, plural(entry.hits, "recall") if entry.hits else "", entry.reason)
+    status = Span(entry.status, _STYLES[entry.status])
+    return dim(entry.id), status, bold(entry.title), " · ".join(filter(None, parts))
 
 
-def _beside_lines(result: PromotionResult) -> Iterator[Line]:
+def _left_out_lines(result: PromotionResult) -> Iterator[Line]:
     """What is not written, and why; and whether agents read all of the page."""
     for entry in result.edited:
         what = "replaces it" if entry.text else "removes it"
-        yield Span(f"Left as it is, {entry.reason}: {entry.title} (--accept {entry.id} {what})", "warn")
+        yield warn(f"Left as it is, {entry.reason}: {entry.title} (--accept {entry.id} {what})")
     if result.refused:
         named = ", ".join(f"{entry.title} ({entry.id})" for entry in result.refused)
-        yield Span(f"Refused until their texts change: {named}", "dim")
+        yield dim(f"Refused until their texts change: {named}")
     for note in result.held_back:
-        yield Span(
-            f"Left out, {note.reason}: {note.title} ({note.note_id})", "warn" if note.secret else "dim"
-        )
+        style = warn if note.secret else dim
+        yield style(f"Left out, {note.reason}: {note.title} ({note.note_id})")
     if result.below:
         near = ", ".join(f"{note.title} ({note.missing} more)" for note in result.below[:5])
-        yield Span(f"Just under {_threshold(result)} recalls: {near}", "dim")
+        yield dim(f"Just under {result.below[0].hits + result.below[0].missing} recalls: {near}")
     length = result.length
     if length.over:
         hidden = ", ".join(entry.title for entry in result.unread[:5]) or "none of these entries"
-        yield Span(
-            f"{plural(length.after, 'line')}, but agents read only the first {length.limit}; not read: {hidden}",
-            "warn",
-        )
-
-
-def _threshold(result: PromotionResult) -> int:
-    nearest = result.below[0]
-    return nearest.hits + nearest.missing
-
-
-def _diff_lines(diff: Sequence[str]) -> Iterator[Line]:
-    for line in diff:
-        style: SpanStyle = "good" if line.startswith("+") else "bad" if line.startswith("-") else ""
-        yield Span(line, style)
+        lines = plural(length.after, "line")
+        yield warn(f"{lines}, but agents read only the first {length.limit}; not read: {hidden}")

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from core import verbs
 from core.model.infer import MetaInput
-from nuggets_tui import deeds
-from nuggets_tui.cli.cautions import Caution, of_note
+from core.verbs import Caution, warnings_of
 from nuggets_tui.mcp import arguments
 from nuggets_tui.mcp.session import AgentSession
 from nuggets_tui.words import PASSAGE, certainty, plural
@@ -101,7 +101,7 @@ def _begins(text: str, title: str) -> bool:
 def _search_notes(session: AgentSession, given: arguments.SearchNotesArguments) -> str:
     from core.search import Filters, snippet
 
-    memory = deeds.with_graph(session.reading())
+    memory = verbs.with_graph(session.reading())
     searched = memory.searched
     if given.nugget and given.nugget not in searched.nugget_names:
         raise searched.no_nugget(given.nugget)
@@ -131,8 +131,8 @@ def _get_note(session: AgentSession, given: arguments.GetNoteArguments) -> str:
     from core.graph.neighbours import neighbours
     from core.model.note import custom_tags
 
-    memory = deeds.with_graph(session.reading())
-    held = deeds.held(memory, given.id)
+    memory = verbs.with_graph(session.reading())
+    held = verbs.held(memory, given.id)
     snapshot, note = held.memory.snapshot, held.notes[0]
     around = neighbours(snapshot, note.id)
     piece = note.content[given.offset : given.offset + _LONGEST_TEXT]
@@ -157,8 +157,8 @@ def _get_note(session: AgentSession, given: arguments.GetNoteArguments) -> str:
 
 
 def _remember(session: AgentSession, given: arguments.RememberArguments) -> str:
-    memory = deeds.with_graph(session.reading())
-    done = deeds.remember(memory, given.nugget, given.key, given.value, by_agent=True)
+    memory = verbs.with_graph(session.reading())
+    done = verbs.remember(memory, given.nugget, given.key, given.value, by_agent=True)
     made = done.note
     session.stored(made.key)
     key, where = _line(made.key), made.nugget_name
@@ -167,19 +167,19 @@ def _remember(session: AgentSession, given: arguments.RememberArguments) -> str:
     changed = done.former is not None and done.former != made.content
     said = f"Remembered {key} in {where}{_about_user(made)}."
     said += f" It was: {_line(done.former or '')}" if changed else ""
-    said = f"{said} {deeds.second_one(done.like)}".strip()
-    return _told(memory, said, done.change_set, of_note(memory.snapshot.by_id.get(made.id, made)))
+    said = f"{said} {verbs.second_one(done.like)}".strip()
+    return _told(memory, said, done.change_set, warnings_of(memory.snapshot.by_id.get(made.id, made)))
 
 
 def _create_note(session: AgentSession, given: arguments.CreateNoteArguments) -> str:
-    memory = deeds.with_graph(session.reading())
-    made, change_set, like = deeds.add_note(
+    memory = verbs.with_graph(session.reading())
+    made, change_set, like = verbs.add_note(
         memory, given.nugget, given.title, given.content, given.tags,
         MetaInput(scope=given.scope or None), by_agent=True,
     )  # fmt: skip
     session.stored(made.title)
     said = f"Added {_line(made.title)} [{made.id}] to {made.nugget_name}{_about_user(made)}."
-    return _told(memory, f"{said} {deeds.second_one(like)}".strip(), change_set, of_note(made))
+    return _told(memory, f"{said} {verbs.second_one(like)}".strip(), change_set, warnings_of(made))
 
 
 def _about_user(note: Note) -> str:
@@ -188,8 +188,8 @@ def _about_user(note: Note) -> str:
 
 def _edit_note(session: AgentSession, given: arguments.EditNoteArguments) -> str:
     linked = [given.link_to] if given.link_to.strip() else []
-    held = deeds.held(deeds.with_graph(session.reading()), given.id, *linked)
-    done = deeds.edit_note(
+    held = verbs.held(verbs.with_graph(session.reading()), given.id, *linked)
+    done = verbs.edit_note(
         held.memory, held.ids[0], content=given.content, title=given.title, add_tags=given.add_tags,
         remove_tags=given.remove_tags, meta=MetaInput(scope=given.scope or None), link_to=held.ids[1] if linked else "",
     )  # fmt: skip
@@ -198,20 +198,20 @@ def _edit_note(session: AgentSession, given: arguments.EditNoteArguments) -> str
         session.stored(note.title)
     said = f"{'Nothing to change:' if done.change_set.empty else 'Changed'} {_line(note.title)} [{note.id}]."
     said += f" It's linked with {_line(held.notes[1].title)}." if linked else ""
-    return _told(held.memory, said, done.change_set, of_note(note), held.team)
+    return _told(held.memory, said, done.change_set, warnings_of(note), held.team)
 
 
 def _forget(session: AgentSession, given: arguments.ForgetArguments) -> str:
     from core.graph import edits
 
-    memory = deeds.with_graph(session.reading())
+    memory = verbs.with_graph(session.reading())
     nugget = _holder(memory, given.id.strip())
     if nugget:
-        gone, change_set = deeds.forget(memory, nugget, given.id.strip())
+        gone, change_set = verbs.forget(memory, nugget, given.id.strip())
         assert gone is not None
         return _told(memory, f"Forgot {_line(gone.key)} in {nugget}. It's hidden, not lost.", change_set)
-    held = deeds.held(memory, given.id)
-    done = deeds.edit_each(held.memory, held.ids, "hid", edits.hide_note)
+    held = verbs.held(memory, given.id)
+    done = verbs.edit_each(held.memory, held.ids, "hid", edits.hide_note)
     note = done.notes[0]
     said = f"{'Hidden already:' if done.change_set.empty else 'Hid'} {_line(note.title)} [{note.id}]."
     return _told(held.memory, f"{said} It's not lost.", done.change_set, (), held.team)
@@ -225,9 +225,9 @@ def _holder(memory: Memory, key: str) -> str:
 
 
 def _add_link(session: AgentSession, given: arguments.AddLinkArguments) -> str:
-    memory = deeds.with_graph(session.reading())
-    held = deeds.held(memory, given.note_id, given.other_id)
-    pair, change_set = deeds.link(held.memory, held.ids[0], held.ids[1], given.reason)
+    memory = verbs.with_graph(session.reading())
+    held = verbs.held(memory, given.note_id, given.other_id)
+    pair, change_set = verbs.link(held.memory, held.ids[0], held.ids[1], given.reason)
     said = "They are linked already:" if change_set.empty else "Linked"
     said = f"{said} {_line(pair[0].title)} and {_line(pair[1].title)} ({_line(given.reason)})."
     return _told(held.memory, said, change_set, (), held.team)
@@ -239,7 +239,7 @@ def _add_link(session: AgentSession, given: arguments.AddLinkArguments) -> str:
 def _reflect(session: AgentSession, given: arguments.ReflectArguments) -> str:
     from core.daily import request_review
 
-    memory = deeds.with_graph(session.reading())
+    memory = verbs.with_graph(session.reading())
     snapshot = memory.snapshot
     if given.nugget and given.nugget not in snapshot.nugget_names:
         raise snapshot.no_nugget(given.nugget)
@@ -259,7 +259,7 @@ def _reflect(session: AgentSession, given: arguments.ReflectArguments) -> str:
 
 
 def _promote(session: AgentSession, given: arguments.PromoteArguments) -> str:
-    memory = deeds.with_graph(session.reading())
+    memory = verbs.with_graph(session.reading())
     done = memory.promotion.promote(
         dry_run=True, memory_dir=given.memory_dir or None, cwd=session.project or None
     )

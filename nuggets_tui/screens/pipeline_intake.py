@@ -12,7 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
 from core.errors import NuggetsError
-from nuggets_tui.document_deeds import add_named
+from core.verbs import add_document
 from nuggets_tui.pipeline_session import BY, PipelineSession
 from nuggets_tui.pipeline_status import WORDS
 from nuggets_tui.screens.typed import TypedDialog
@@ -163,7 +163,7 @@ class AddDocumentScreen(TypedDialog[str]):
 
     @work(group="save", exclusive=True, exit_on_error=False)
     async def _add(self, source: str) -> None:
-        done = await self.attempt(self._pipeline.ask(lambda pipeline: add_named(pipeline, source)))
+        done = await self.attempt(self._pipeline.ask(lambda pipeline: add_document(pipeline, source)))
         if done is not None:
             self.dismiss(_ADDED[done.outcome])
 

@@ -173,7 +173,7 @@ def _drift(home: Path) -> None:
     held = json.loads(path.read_bytes())
     held["facts"].append(fact_object("strange", "without a note"))
     path.write_text(json.dumps(held))
-    ok("list")
+    ok("status")
 
 
 def _broken_note(home: Path) -> None:
@@ -294,7 +294,7 @@ def _team(home: Path) -> None:
 
 def _shared(home: Path) -> None:
     _team(home)
-    ok("share", "Deploy day", "--to", "project", "--yes")
+    ok("team", "share", "Deploy day", "--to", "project", "--yes")
 
 
 def _kept_search(home: Path) -> None:
@@ -313,7 +313,7 @@ COMMANDS: Final[dict[str, Command]] = {
         ("remember", "memory", "new", "value"), _another_program, settled=False
     ),
     "forget": Command(("forget", "memory", "port")),
-    "clear": Command(("clear", "memory", "--yes")),
+    "clear": Command(("forget", "memory", "--all", "--yes")),
     "recall": Command(("recall", "port", "--session", "s1"), optional=True, undone=False),
     "note add": Command(("note", "add", "New", "Some text.", "--nugget", "memory", "--tag", "t")),
     "note edit": Command(("note", "edit", "Deploy day", "--content", "Fridays.")),
@@ -368,9 +368,9 @@ COMMANDS: Final[dict[str, Command]] = {
     "begin a team's folder": Command(
         ("team", "init", "project"), lambda home: (home.parent / "project").mkdir(), team=True, undone=False
     ),
-    "share": Command(("share", "Deploy day", "Runner", "--yes"), _team, team=True, undone=False),
+    "share": Command(("team", "share", "Deploy day", "Runner", "--yes"), _team, team=True, undone=False),
     "share again": Command(
-        ("share", "Deploy day", "--yes"),
+        ("team", "share", "Deploy day", "--yes"),
         lambda home: (_shared(home), ok("note", "edit", "Deploy day", "--content", "Fridays.")),
         team=True, undone=False,
     ),

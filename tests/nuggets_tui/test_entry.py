@@ -32,13 +32,13 @@ def test_the_folder_may_be_named_by_the_environment(monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["list"],
+        ["status"],
         ["--home"],
         ["--home", ""],
         ["--home="],
         ["--home", "--json"],
         ["--json"],
-        ["--home", "x", "list"],
+        ["--home", "x", "status"],
     ],
 )
 def test_everything_else_is_left_to_the_command_line(arguments: list[str]) -> None:

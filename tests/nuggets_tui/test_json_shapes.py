@@ -132,8 +132,6 @@ def _calls(run: Any) -> Iterator[tuple[str, Any]]:
     ):
         yield "recall", run("recall", *words)
     for command in (
-        "facts web",
-        "list",
         "status",
         "notes",
         "log",
@@ -143,8 +141,9 @@ def _calls(run: Any) -> Iterator[tuple[str, Any]]:
         "searches",
     ):
         yield command.split()[0], run(*command.split())
+    assert run("notes", "--facts", "--nugget", "web")[0].keys() == {"key", "value", "hits"}
     yield "search", run("search", "deploy")
-    yield "why", run("why", "deploy", page["id"])
+    Shape(NAMED["Explanation"]).check(run("search", "deploy", "--explain", page["id"])[0], "search --explain")
     yield "searches keep", run("searches", "keep", "s", "deploy")
     yield "searches", run("searches")
     yield "searches drop", run("searches", "drop", "s")
@@ -152,7 +151,7 @@ def _calls(run: Any) -> Iterator[tuple[str, Any]]:
         yield words.removesuffix(" --dry-run"), run(*words.split())
     for words in ("team init", "team", "team index", "status"):
         yield words, run(*words.split())
-    yield "share", run("share", page["id"], "--dry-run")
+    yield "team share", run("team", "share", page["id"], "--dry-run")
     yield "undo", run("undo")
     yield "redo", run("redo")
     yield "reflect", run("reflect", "--dry-run")
@@ -199,7 +198,7 @@ def _calls(run: Any) -> Iterator[tuple[str, Any]]:
     yield "note merge", run("note", "merge", page["id"], other["id"])
     yield "note delete", run("note", "delete", page["id"], "--yes")
     yield "forget", run("forget", "web", "port")
-    yield "clear", run("clear", "web", "--yes")
+    assert run("forget", "web", "--all", "--yes") == {"cleared": 1}
     yield "export", run("export", "memory.json")
     yield "import", run("import", "memory.json", "--dry-run")
     yield "agent status", run("agent", "status")

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import InvalidInputError
-from nuggets_tui.cli.schedule import Plan, plan
+from nuggets_tui.cli.background import Plan, plan
 
 ODD = '/home/o\'hara/my "own" 100% $HOME `x` \\n; # ü memory'
 words = st.text(st.characters(categories=["L", "N", "P", "S", "Zs"]), min_size=1).filter(str.isprintable)

@@ -58,7 +58,7 @@ def test_the_short_way_prints_what_the_command_line_prints_and_loads_none_of_it(
 @pytest.mark.slow
 def test_looking_at_facts_loads_nothing_that_only_imports_and_repairs_need(home: Path) -> None:
     code = (
-        f"import atexit, sys; sys.argv = ['nuggets', '--home', {str(home)!r}, 'facts', 'project']\n"
+        f"import atexit, sys; sys.argv = ['nuggets', '--home', {str(home)!r}, 'status']\n"
         "atexit.register(lambda: print(*sorted(sys.modules), file=sys.stderr))\n"
         "from nuggets_tui.entry import main; main()"
     )

@@ -21,7 +21,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
         return 7
 
     monkeypatch.setattr("nuggets_tui.app.run_app", run_app)
-    for module in ("nuggets_tui.cli", "nuggets_tui.cli.demo"):
+    for module in ("nuggets_tui.cli", "nuggets_tui.cli.overview"):
         monkeypatch.setattr(f"{module}.has_terminal", lambda: True)
     return homes
 

@@ -154,7 +154,7 @@ def test_undo_takes_back_the_callers_own_change_and_never_anothers(
     person(lambda: nuggets.ok("remember", "app", "another's", "3"), "CODEX_THREAD_ID")
 
     def keys() -> list[str]:
-        return [fact["key"] for fact in nuggets.json("facts", "app")]
+        return [fact["key"] for fact in nuggets.json("notes", "--facts", "--nugget", "app")]
 
     person(lambda: nuggets.ok("undo"))
     assert keys() == ["its", "another's"]

@@ -32,7 +32,7 @@ def warned(nuggets: Any, *args: str, input: str | None = None) -> dict[str, Any]
 
 def test_remember_stores_it_and_says_so(nuggets: Any) -> None:
     warning = warned(nuggets, "remember", "home", "wifi password", VALUE)
-    assert nuggets.json("facts", "home")[0]["value"] == VALUE
+    assert nuggets.json("notes", "--facts", "--nugget", "home")[0]["value"] == VALUE
     assert warning["id"] == nuggets.notes()[0]["id"]
 
 

@@ -49,7 +49,7 @@ def test_commands_are_completed_in_every_group(memory: Path) -> None:
 
 
 def test_the_names_of_the_memory_are_completed(memory: Path) -> None:
-    assert complete("facts", "") == ["ops", "web", "zoo"]
+    assert complete("notes", "--facts", "--nugget", "") == ["ops", "web", "zoo"]
     assert complete("recall", "--nugget", "z") == ["zoo"]
     assert complete("forget", "web", "") == ["test cmd"]
     assert complete("recall", "l") == ["lion"]
@@ -58,7 +58,7 @@ def test_the_names_of_the_memory_are_completed(memory: Path) -> None:
     assert all(id.startswith(("note-", "fact-")) for id in ids)
     # One that a terminal or a shell would act upon is not offered.
     assert complete("note", "edit", "Dep") == ["Deploy page"]
-    assert complete("why", "question", "Dep") == ["Deploy page"]
+    assert complete("log", "--note", "Dep") == ["Deploy page"]
     assert complete("undo", "") == []
     assert complete("remember", "web", "test cmd", "") == []
 
@@ -70,8 +70,8 @@ def test_a_search_is_completed_with_projects_and_nuggets(memory: Path) -> None:
 
 
 def test_another_folder_is_completed_where_one_is_named(memory: Path, tmp_path: Path) -> None:
-    assert complete("--home", str(tmp_path / "none"), "facts", "") == []
-    assert complete("--home", str(memory), "facts", "w") == ["web"]
+    assert complete("--home", str(tmp_path / "none"), "notes", "--facts", "--nugget", "") == []
+    assert complete("--home", str(memory), "notes", "--facts", "--nugget", "w") == ["web"]
 
 
 def test_completing_leaves_no_trace_and_bears_damage(memory: Path) -> None:
@@ -79,7 +79,7 @@ def test_completing_leaves_no_trace_and_bears_damage(memory: Path) -> None:
     complete("note", "show", "")
     assert tree(memory) == before
     (memory / "graph" / "graph.json").write_bytes(b"{")
-    assert complete("facts", "") == ["web", "zoo"]
+    assert complete("notes", "--facts", "--nugget", "") == ["web", "zoo"]
     (memory / "web.nugget.json").write_bytes(b"[]")
     assert complete("note", "show", "") == []
     assert cache_folder(str(memory)) is not None

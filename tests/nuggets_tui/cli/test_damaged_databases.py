@@ -32,7 +32,8 @@ _PAGE = 4096
 _VERSION = range(60, 64)
 # What needs neither database is answered whatever became of them.
 _SERVED = (
-    ("search", "theirs"), ("recall", "user:k1", "--session", "s"), ("list",), ("status",), ("facts", "memory"),
+    ("search", "theirs"), ("recall", "user:k1", "--session", "s"), ("status",),
+    ("notes", "--facts", "--nugget", "memory"),
     ("note", "show", _NOTE), ("note", "edit", _NOTE, "--content", "new words"), ("remember", "memory", "zz", "yy"),
     ("searches",), ("notes",),
 )  # fmt: skip
@@ -117,7 +118,7 @@ def test_one_damaged_byte_is_never_a_bug_and_the_memory_is_served(nuggets: Any, 
         assert (nuggets.home / name).exists() or list((nuggets.home / "quarantine").glob(f"*{name}")), what
 
 
-_READS = (("search", "theirs"), ("list",), ("status",), ("notes",), ("log",), ("verify",), ("restore",))
+_READS = (("search", "theirs"), ("status",), ("status",), ("notes",), ("log",), ("verify",), ("restore",))
 
 
 def test_reading_beside_a_damaged_database_changes_no_note_and_no_fact(nuggets: Any, sound: Path) -> None:

@@ -9,7 +9,8 @@ import pytest
 
 from core.errors import ConflictError
 from core.memory import Memory
-from nuggets_tui.cli import facts, notes, overview, program
+from nuggets_tui.cli import RENAMED, SECTIONS, notes, overview, program, recalling
+from nuggets_tui.cli.options import short_help
 
 
 @pytest.mark.parametrize(
@@ -17,7 +18,7 @@ from nuggets_tui.cli import facts, notes, overview, program
     [
         ("nonsense",),
         ("--nonsense", "list"),
-        ("list", "extra"),
+        ("status", "extra"),
         ("remember", "project"),
         ("note",),
         ("note", "shw", "x"),
@@ -47,7 +48,7 @@ def test_bad_input_is_one_line_and_exit_code_two(nuggets: Any, args: tuple[str, 
     ("args", "code"),
     [
         (("note", "show", "nowhere"), 1),
-        (("why", "x", "nowhere"), 1),
+        (("search", "x", "--explain", "nowhere"), 1),
         (("recall", "x", "--explain", "nowhere"), 1),
         (("search", "x", "--nugget", "nowhere"), 1),
         (("undo", "nowhere"), 1),
@@ -91,7 +92,12 @@ def test_a_broken_graph_is_named_and_its_bytes_stay(nuggets: Any) -> None:
     nuggets.ok("note", "add", "One", "Text")
     nuggets.graph.write_bytes(nuggets.graph.read_bytes()[:-40])
     before = nuggets.bytes()
-    for args in (("list",), ("remember", "project", "k", "v"), ("note", "add", "Two", "Text"), ("reflect",)):
+    for args in (
+        ("notes",),
+        ("remember", "project", "k", "v"),
+        ("note", "add", "Two", "Text"),
+        ("reflect",),
+    ):
         assert "graph.json" in nuggets.fails(*args)
     assert nuggets.bytes() == before
 
@@ -103,22 +109,27 @@ def test_an_unexpected_error_is_called_a_bug_without_a_traceback(
     def explode(*_: object) -> None:
         raise ZeroDivisionError("boom\nbang")
 
-    monkeypatch.setattr(overview, "nugget_rows", explode)
-    line = nuggets.fails("list")
+    monkeypatch.setattr(overview, "_nugget_rows", explode)
+    line = nuggets.fails("status")
     assert "bug" in line
     assert "ZeroDivisionError" in line
     monkeypatch.setenv("NUGGETS_DEBUG", "1")
-    assert "Traceback" in nuggets("list").stderr
+    assert "Traceback" in nuggets("status").stderr
 
 
 def test_an_interrupt_ends_quietly_with_130(nuggets: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(overview, "nugget_rows", interrupt)
-    result = nuggets("list")
+    monkeypatch.setattr(overview, "_nugget_rows", interrupt)
+    result = nuggets("status")
     assert result.exit_code == 130
     assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("name", list(RENAMED))
+def test_what_a_command_was_called_is_answered_with_its_name(nuggets: Any, name: str) -> None:
+    assert RENAMED[name] in nuggets.fails(name, "x")
 
 
 def test_without_a_terminal_no_command_is_help_and_exit_code_two(nuggets: Any) -> None:
@@ -136,9 +147,13 @@ def test_the_app_needs_a_terminal_in_the_demo_as_well(nuggets: Any) -> None:
 
 
 def test_help_of_every_command_says_one_sentence(nuggets: Any) -> None:
-    for group, prefix in ((program, ()), (notes.note_group, ("note",))):
-        for name, entry in group.entries.items():
-            assert entry.help.endswith(".")
+    context = program.make_context("nuggets", ["status"])
+    assert len([name for section in SECTIONS.values() for name in section]) == 26
+    for group, prefix in ((program, ()), (notes.note, ("note",))):
+        for name in group.list_commands(context):
+            found = group.get_command(context, name)
+            assert found is not None
+            assert len(short_help(found)) <= 160
             shown = nuggets.ok(*prefix, name, "--help")
             assert f"Usage: nuggets {' '.join((*prefix, name))}" in shown
             assert "--home" in shown
@@ -146,7 +161,7 @@ def test_help_of_every_command_says_one_sentence(nuggets: Any) -> None:
 
 
 def test_the_parts_of_the_program_are_loaded_as_named() -> None:
-    assert program.get_command(program.make_context("nuggets", ["list"]), "recall") is facts.recall
+    assert program.get_command(program.make_context("nuggets", ["status"]), "recall") is recalling.recall
 
 
 @pytest.mark.slow

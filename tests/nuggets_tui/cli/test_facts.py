@@ -89,22 +89,24 @@ def test_one_session_counts_one_recall(nuggets: Any) -> None:
     nuggets.ok("remember", "project", "test cmd", "pytest -q")
     for session in ("monday", "monday", "tuesday"):
         nuggets.ok("recall", "test cmd", "--session", session)
-    assert nuggets.json("facts", "project") == [{"key": "test cmd", "value": "pytest -q", "hits": 2}]
+    assert nuggets.json("notes", "--facts", "--nugget", "project") == [
+        {"key": "test cmd", "value": "pytest -q", "hits": 2}
+    ]
 
 
 def test_recalls_of_one_calling_process_count_once_without_a_session(nuggets: Any) -> None:
     nuggets.ok("remember", "project", "test cmd", "pytest -q")
     nuggets.ok("recall", "test cmd")
     nuggets.ok("recall", "test cmd")
-    assert nuggets.json("facts", "project")[0]["hits"] == 1
+    assert nuggets.json("notes", "--facts", "--nugget", "project")[0]["hits"] == 1
 
 
 def test_forgotten_facts_are_gone_and_can_come_back(nuggets: Any) -> None:
     note_id = nuggets.json("remember", "project", "test cmd", "pytest -q")["noteId"]
     assert nuggets.json("forget", "project", " test cmd ") == {"forgotten": True}
-    assert nuggets.json("facts", "project") == []
+    assert nuggets.json("notes", "--facts", "--nugget", "project") == []
     nuggets.ok("note", "unhide", note_id)
-    assert nuggets.json("facts", "project")[0]["value"] == "pytest -q"
+    assert nuggets.json("notes", "--facts", "--nugget", "project")[0]["value"] == "pytest -q"
 
 
 def test_forgetting_what_is_not_there_is_not_found(nuggets: Any) -> None:
@@ -130,7 +132,7 @@ def test_an_option_stays_one_wherever_it_stands(nuggets: Any) -> None:
     assert " -- " in nuggets.fails("remember", "app", "flag", "x", "--verbose")
     nuggets.fails("remember", "app", "--json")
     nuggets.ok("remember", "app", "flag", "--", "--json")
-    assert nuggets.json("facts", "app")[-1]["value"] == "--json"
+    assert nuggets.json("notes", "--facts", "--nugget", "app")[-1]["value"] == "--json"
 
 
 @pytest.mark.parametrize(
@@ -157,21 +159,21 @@ def test_clear_needs_a_yes_without_a_terminal(nuggets: Any) -> None:
     nuggets.ok("remember", "project", "a key", "1")
     nuggets.ok("remember", "project", "b key", "2")
     before = nuggets.bytes()
-    assert "--yes" in nuggets.fails("clear", "project")
+    assert "--yes" in nuggets.fails("forget", "project", "--all")
     assert nuggets.bytes() == before
-    assert nuggets.json("clear", "project", "--yes") == {"cleared": 2}
-    assert nuggets.json("facts", "project") == []
-    assert nuggets.json("clear", "project") == {"cleared": 0}
+    assert nuggets.json("forget", "project", "--all", "--yes") == {"cleared": 2}
+    assert nuggets.json("notes", "--facts", "--nugget", "project") == []
+    assert nuggets.json("forget", "project", "--all") == {"cleared": 0}
 
 
 def test_clear_asks_a_person(nuggets: Any, at_keyboard: Any) -> None:
     nuggets.ok("remember", "project", "a key", "1")
     at_keyboard()
-    assert "Nothing" in nuggets.ok("clear", "project", input="n\n")
-    assert len(nuggets.json("facts", "project")) == 1
-    refused = nuggets("clear", "project", "--json", input="n\n")
+    assert "Nothing" in nuggets.ok("forget", "project", "--all", input="n\n")
+    assert len(nuggets.json("notes", "--facts", "--nugget", "project")) == 1
+    refused = nuggets("forget", "project", "--all", "--json", input="n\n")
     assert json.loads(refused.stdout) == {"cleared": 0}
-    assert "Forgot 1 fact" in nuggets.ok("clear", "project", input="y\n")
+    assert "Forgot 1 fact" in nuggets.ok("forget", "project", "--all", input="y\n")
 
 
 def test_forgetting_in_a_nugget_that_is_not_there_names_the_nugget(nuggets: Any) -> None:
@@ -194,12 +196,17 @@ def test_a_mistyped_nugget_or_key_is_answered_with_the_nearest(nuggets: Any) -> 
     nuggets.ok("remember", "project", "test command", "pytest")
     nuggets.ok("remember", "ops", "deploy day", "Tuesday")
     for args in (
-        ("facts", "Projct"), ("recall", "x", "--nugget", "projct"), ("search", "x", "--nugget", "projct"),
-        ("forget", "projct", "test command"), ("clear", "projct", "--yes"), ("notes", "--nugget", "projct"),
+        ("notes", "--facts", "--nugget", "Projct"),
+        ("recall", "x", "--nugget", "projct"), ("search", "x", "--nugget", "projct"),
+        ("forget", "projct", "test command"), ("forget", "projct", "--all", "--yes"), ("notes", "--nugget", "projct"),
     ):  # fmt: skip
         assert "did you mean project?" in nuggets.fails(*args, code=1), args
     assert "did you mean test command?" in nuggets.fails("forget", "project", "Test comand", code=1)
-    for args in (("facts", "zzz"), ("forget", "project", "zzz"), ("facts", "x" * 10_000)):
+    for args in (
+        ("notes", "--facts", "--nugget", "zzz"),
+        ("forget", "project", "zzz"),
+        ("notes", "--facts", "--nugget", "x" * 10_000),
+    ):
         assert "did you mean" not in nuggets.fails(*args, code=1)
 
 
@@ -214,7 +221,7 @@ def test_a_recall_of_nothing_is_bad_input(nuggets: Any, asked: str) -> None:
 
 def test_a_dash_as_value_reads_standard_input(nuggets: Any) -> None:
     nuggets.ok("remember", "project", "steps", "-", input="build\ntest\n")
-    assert nuggets.json("facts", "project")[0]["value"] == "build\ntest"
+    assert nuggets.json("notes", "--facts", "--nugget", "project")[0]["value"] == "build\ntest"
     nuggets.ok("remember", "project", "separator", "-", input="-")
     assert nuggets.json("recall", "separator")["answer"] == "-"
 

@@ -21,7 +21,7 @@ def crooked(nuggets: Any) -> Any:
     """A memory with a link that goes one way, which can be repaired."""
     link = {"to": TWO, "reason": "kin", "createdAt": LONG_AGO}
     write_graph(nuggets.home, [note_object(1, links=[link]), note_object(2)])
-    nuggets.ok("list")
+    nuggets.ok("status")
     return nuggets
 
 
@@ -61,7 +61,7 @@ def test_a_second_file_that_is_joined_is_told_as_sound(nuggets: Any) -> None:
     said = nuggets.ok("status")
     assert "1 readable file was set aside; kept in" in said
     assert "could not be read" not in said
-    assert "b  " in nuggets.ok("facts", "x")
+    assert "b  " in nuggets.ok("notes", "--facts", "--nugget", "x")
 
 
 def test_a_repair_of_several_kinds_names_each_entry_that_undoes_it(crooked: Any) -> None:

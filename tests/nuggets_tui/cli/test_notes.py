@@ -296,7 +296,7 @@ def test_json_of_notes_leaves_out_vectors_unless_they_are_asked_for(nuggets: Any
         ("note", "show"),
         ("note", "hide"),
         ("note", "delete"),
-        ("why", "a question"),
+        ("search", "a question", "--explain"),
         ("log", "--note"),
         ("restore", "1h", "--note"),
     ],

@@ -20,7 +20,7 @@ def written(nuggets: Any) -> Any:
     """A memory with two facts and their notes."""
     nuggets.ok("remember", "ops", "db port", "5432")
     nuggets.ok("remember", "ops", "test command", "pytest -q")
-    nuggets.ok("list")
+    nuggets.ok("status")
     return nuggets
 
 
@@ -51,7 +51,7 @@ def test_a_recall_is_answered_while_another_program_writes_the_log(written: Any)
         result = written("recall", "db port")
     assert result.stdout.startswith("db port = 5432 ")
     assert "could not be counted" in result.stderr
-    assert written.json("facts", "ops")[0]["hits"] == 0
+    assert written.json("notes", "--facts", "--nugget", "ops")[0]["hits"] == 0
 
 
 def test_facts_are_there_when_the_note_graph_may_not_be_read(written: Any, monkeypatch: Any) -> None:
@@ -63,9 +63,9 @@ def test_facts_are_there_when_the_note_graph_may_not_be_read(written: Any, monke
         return usual(path)
 
     monkeypatch.setattr(reading, "read_file", refuse)
-    assert "5432" in written.ok("facts", "ops")
+    assert "5432" in written.ok("notes", "--facts", "--nugget", "ops")
     assert "5432" in written.ok("recall", "db port")
-    assert "Permission denied" in written.fails("list")
+    assert "Permission denied" in written.fails("notes")
 
 
 @pytest.mark.parametrize("as_link", [True, False])
@@ -83,7 +83,7 @@ def test_what_stands_in_place_of_the_graph_folder_is_named(written: Any, as_link
     assert [finding["kind"] for finding in found] == ["unreadable-file"]
     assert cause in found[0]["detail"]
     assert not found[0]["repair"]
-    assert "5432" in written.ok("facts", "ops")
+    assert "5432" in written.ok("notes", "--facts", "--nugget", "ops")
     assert len(written.json("log")) == 2
 
 
@@ -108,12 +108,12 @@ def test_a_change_without_its_backup_says_that_it_was_written(nuggets: Any) -> N
     assert "no backup could be made" in said
     assert "the change itself is written" in said
     assert "nothing was written" not in said
-    assert [fact["key"] for fact in nuggets.json("facts", "ops")] == ["a", "b"]
+    assert [fact["key"] for fact in nuggets.json("notes", "--facts", "--nugget", "ops")] == ["a", "b"]
 
 
 def test_an_error_is_one_line_although_parts_of_the_memory_cannot_be_read(written: Any) -> None:
     (written.home / "other.nugget.json").write_text("{")
-    assert "warning: " in written("list").stderr
+    assert "warning: " in written("status").stderr
     written.fails("undo", "no-such-entry", code=1)
     written.fails("remember", "", "a", "b")
     written.fails("remember", "other", "a", "b")
@@ -122,23 +122,23 @@ def test_an_error_is_one_line_although_parts_of_the_memory_cannot_be_read(writte
 def test_facts_of_a_nugget_whose_file_is_gone_with_the_history_are_said_to_be_missing(written: Any) -> None:
     for path in (written.home / "ops.nugget.json", *written.home.glob("nuggets.db*")):
         path.unlink()
-    line = written.fails("facts", "ops", code=1)
+    line = written.fails("notes", "--facts", "--nugget", "ops", code=1)
     assert "its fact file is missing" in line
     assert "verify --repair" in line
     written.ok("verify", "--repair", "--yes")
-    assert len(written.json("facts", "ops")) == 2
+    assert len(written.json("notes", "--facts", "--nugget", "ops")) == 2
 
 
 def test_a_nugget_of_notes_alone_has_no_facts(nuggets: Any) -> None:
     nuggets.ok("note", "add", "T", "c", "--nugget", "plain")
-    assert "but no facts" in nuggets.fails("facts", "plain", code=1)
+    assert "but no facts" in nuggets.fails("notes", "--facts", "--nugget", "plain", code=1)
 
 
 @pytest.mark.slow
 def test_endless_titles_and_keys_are_cut_for_people_and_whole_in_json(written: Any) -> None:
     endless = "x" * 100_000
     written.ok("remember", "ops", endless, "1")
-    for args in (("notes",), ("facts", "ops"), ("log",), ("undo",)):
+    for args in (("notes",), ("notes", "--facts", "--nugget", "ops"), ("log",), ("undo",)):
         assert max(map(len, written.ok(*args).splitlines())) < 400, args
     written.ok("redo")
-    assert endless in {fact["key"] for fact in written.json("facts", "ops")}
+    assert endless in {fact["key"] for fact in written.json("notes", "--facts", "--nugget", "ops")}

@@ -28,10 +28,13 @@ def test_an_overfull_nugget_answers_from_its_file_and_says_so_where_its_vectors_
 
 @pytest.mark.slow
 def test_facts_says_how_full_an_overfull_nugget_is(overfull: Any) -> None:
-    assert "critical: 273.4% of capacity used" in overfull.ok("facts", "big").splitlines()[-1]
-    assert len(overfull.json("facts", "big")) == 1400
+    assert (
+        "critical: 273.4% of capacity used"
+        in overfull.ok("notes", "--facts", "--nugget", "big").splitlines()[-1]
+    )
+    assert len(overfull.json("notes", "--facts", "--nugget", "big")) == 1400
     overfull.ok("remember", "small", "one", "1")
-    assert "capacity" not in overfull.ok("facts", "small")
+    assert "capacity" not in overfull.ok("notes", "--facts", "--nugget", "small")
 
 
 def test_a_nugget_that_cannot_be_read_is_named_in_the_answer(nuggets: Any) -> None:

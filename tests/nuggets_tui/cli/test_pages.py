@@ -33,7 +33,7 @@ def test_what_only_reads_shows_the_pages_and_leaves_every_byte(folder: Path, nug
     assert (status["home"], status["noteCount"], status["exists"]) == (str(folder), 6, True)
     assert "Nothing is wrong" in nuggets.ok("verify")
     assert "pages of Claude Code" in str(nuggets.json("doctor", code=0)["checks"])
-    assert "claude" in nuggets.ok("list")
+    assert "claude" in nuggets.ok("status")
     assert "white space" not in nuggets.ok("reflect", "--dry-run")
     assert tree(folder) == before
 
@@ -59,8 +59,8 @@ def test_what_changes_writes_pages_and_is_undone_to_the_byte(folder: Path, nugge
     [
         ("remember", "claude", "key", "value"),
         ("forget", "claude", "key"),
-        ("facts", "claude"),
-        ("clear", "claude", "--yes"),
+        ("notes", "--facts", "--nugget", "claude"),
+        ("forget", "claude", "--all", "--yes"),
         ("promote",),
         ("ingest", "--nugget", "claude"),
     ],

@@ -137,7 +137,7 @@ def test_an_output_that_takes_nothing_is_one_line(home: Path) -> None:
         (("note", "show", HOSTILE.replace("\x00", "")), 1),
         (("notes",), 0),
         (("notes", "--json"), 0),
-        (("list",), 0),
+        (("status",), 0),
         (("search", "direction bold"), 0),
         (("recall", "bold owned"), 0),
     ],
@@ -163,7 +163,7 @@ def test_hostile_notes_reach_no_terminal_raw(
 
 def test_a_terminal_shows_the_person_a_question(home: Path) -> None:
     run(home, "remember", "project", "a key", "1")
-    child = ForkedSpawn([*COMMAND, "clear", "project"], env=environment(home), timeout=60)
+    child = ForkedSpawn([*COMMAND, "forget", "project", "--all"], env=environment(home), timeout=60)
     child.expect("Forget 1 fact of project\\? \\[y/N\\]")
     child.sendline("y")
     child.expect("Forgot 1 fact")
@@ -175,7 +175,7 @@ def test_a_terminal_shows_the_person_a_question(home: Path) -> None:
 @pytest.mark.parametrize(
     "args",
     [
-        ["list"],
+        ["status"],
         ["--help"],
         ["status", "--json"],
         ["notes"],
@@ -208,8 +208,8 @@ def test_the_demo_is_written_where_it_is_wanted(home: Path, tmp_path: Path) -> N
     assert written["home"] == str(target)
     assert written["noteCount"] == 20
     assert not home.exists()
-    listed: Any = json.loads(run(home, "list", "--json", "--home", str(target)).stdout)
-    assert sum(nugget["noteCount"] for nugget in listed) == 20
+    listed: Any = json.loads(run(home, "status", "--json", "--home", str(target)).stdout)
+    assert sum(nugget["noteCount"] for nugget in listed["nuggets"]) == 20
     again = run(home, "demo", "--dir", str(target))
     assert again.returncode == 2
 

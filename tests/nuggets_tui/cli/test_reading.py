@@ -20,8 +20,9 @@ from core.graph.edits import edit_note, hide_note
 from core.model.draft import Draft
 
 _READS = (
-    ("search", "note"), ("list",), ("status",), ("status", "--json"), ("log",), ("log", "-v", "--json"), ("notes",),
-    ("facts", "memory"), ("note", "show", ONE), ("why", "note", ONE), ("searches",), ("secrets",), ("pipeline",),
+    ("search", "note"), ("status",), ("status", "--json"), ("log",), ("log", "-v", "--json"), ("notes",),
+    ("notes", "--facts", "--nugget", "memory"), ("note", "show", ONE), ("search", "note", "--explain", ONE),
+    ("searches",), ("secrets",), ("pipeline",),
     ("restore",), ("restore", "2026-01-02T03:04:05Z", "--dry-run"), ("reflect", "--dry-run"),
     ("resolve", "--dry-run"),
 )  # fmt: skip
@@ -184,10 +185,10 @@ def test_a_read_shows_a_change_whole_that_a_kill_cut_off(nuggets: Any, tmp_path:
         shutil.copytree(made, nuggets.home)
         _killed_before(step, nuggets.home)
         before = _files(nuggets.home)
-        shown = nuggets.json("facts", "memory"), len(nuggets.json("notes"))
+        shown = nuggets.json("notes", "--facts", "--nugget", "memory"), len(nuggets.json("notes"))
         assert _files(nuggets.home) == before
         Memory.open(nuggets.home).close()
-        assert (nuggets.json("facts", "memory"), len(nuggets.json("notes"))) == shown
+        assert (nuggets.json("notes", "--facts", "--nugget", "memory"), len(nuggets.json("notes"))) == shown
         states.add(str(shown))
     assert len(states) == 2
 

@@ -176,7 +176,7 @@ def copied(nuggets: Any) -> Path:
     copy = nuggets.graph.with_name("graph (conflicted copy 2026-11-20).json")
     shutil.copy(write_graph(nuggets.home, [note_object(1), note_object(2)]), copy)
     write_graph(nuggets.home, [note_object(1)])
-    nuggets.ok("list")
+    nuggets.ok("status")
     return copy
 
 

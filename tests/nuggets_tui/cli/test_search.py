@@ -140,7 +140,7 @@ def test_bars_are_for_a_terminal_and_what_answers_is_said_as_recall_says_it(
         piped = filled.ok("search", *words)
         assert piped.startswith(filled.ok("recall", *words).rstrip("\n"))
         assert "▇" not in piped
-    monkeypatch.setattr("nuggets_tui.cli.search.is_terminal", lambda stream: True)
+    monkeypatch.setattr("nuggets_tui.cli.recalling.is_terminal", lambda stream: True)
     assert "▇" in filled.ok("search", "auth", "middleware")
 
 

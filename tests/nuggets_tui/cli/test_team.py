@@ -57,8 +57,8 @@ def test_each_answer_says_whose_it_is(own: CommandLine) -> None:
 
 
 def test_an_explanation_is_of_the_note_of_either(own: CommandLine) -> None:
-    assert own.json("why", "staging cluster", "Deploy steps")[0]["whose"] == "team"
-    assert own.json("why", "backups", "Backups")[0]["whose"] == "yours"
+    assert own.json("search", "staging cluster", "--explain", "Deploy steps")[0]["whose"] == "team"
+    assert own.json("search", "backups", "--explain", "Backups")[0]["whose"] == "yours"
     assert own.json("search", "make", "--explain", "Rollback")[0]["whose"] == "team"
     assert own.json("recall", "backups every night", "--explain")["explained"][0]["whose"] == "yours"
 
@@ -108,12 +108,14 @@ def test_a_project_names_its_teams_notes_for_every_command(
         assert len(own.json("search", "make")) == 3
         assert own.json("team")["folder"] == str(pages)
         assert own.json("team", "index", "--check", code=1)["notes"] == 2
-        assert own.json("share", "Backups", "--dry-run")["folder"] == str(pages)
+        assert own.json("team", "share", "Backups", "--dry-run")["folder"] == str(pages)
     # The project that is named with the command wins.
     other = write_team(tmp_path / "other", {})
-    assert own.json("share", "Backups", "--dry-run", "--to", str(tmp_path / "other"))["folder"] == str(other)
+    assert own.json("team", "share", "Backups", "--dry-run", "--to", str(tmp_path / "other"))[
+        "folder"
+    ] == str(other)
     monkeypatch.setenv("NUGGETS_TEAM", "off")
-    for words in (["team"], ["share", "Backups"]):
+    for words in (["team"], ["team", "share", "Backups"]):
         assert "switched off" in own.fails(*words, code=1)
 
 
@@ -133,7 +135,7 @@ def test_what_is_no_teams_folder_is_refused_in_one_sentence_and_ones_own_notes_a
         assert "Backups" in result.stdout
         assert result.stderr.count("is no folder of a team's notes; name a project that has") == 1
         assert "no folder of a team's notes" in own.fails("team")
-        assert "no folder of a team's notes" in own.fails("share", "Backups", "--yes")
+        assert "no folder of a team's notes" in own.fails("team", "share", "Backups", "--yes")
     assert len(tree(claude)) == len(CLAUDE_PAGES)
 
 

@@ -65,12 +65,12 @@ def test_shared_notes_are_files_of_the_work_tree_with_their_links_and_one_undo_t
     nuggets.ok("note", "link", deploy, vpn, "--reason", "behind it")
     nuggets.ok("note", "link", deploy, other, "--reason", "x")
     own = nuggets.bytes()
-    shown = nuggets.json("share", deploy, vpn, "--dry-run")
+    shown = nuggets.json("team", "share", deploy, vpn, "--dry-run")
     assert [one["file"] for one in shown["files"]] == ["deploy-to-staging.md", "vpn-setup.md"]
     assert shown["leftOut"] == [{"title": "Deploy to staging", "to": "Mine alone"}]
     assert tree(project) == before
-    assert "--yes" in nuggets.fails("share", deploy, vpn)
-    done = nuggets.json("share", deploy, vpn, "--yes")
+    assert "--yes" in nuggets.fails("team", "share", deploy, vpn)
+    done = nuggets.json("team", "share", deploy, vpn, "--yes")
     folder = project / ".nuggets" / "notes"
     for one in done["files"]:
         assert (folder / one["file"]).read_text() == one["after"]
@@ -85,26 +85,26 @@ def test_shared_notes_are_files_of_the_work_tree_with_their_links_and_one_undo_t
 def test_what_is_shared_is_the_teams_and_not_about_who_shared_it(project: Path, nuggets: Any) -> None:
     plain = add(nuggets, "Cache the images", "Use the cache.", "--scope", "user")
     named = add(nuggets, "Tabs", "Ada likes tabs.", "--scope", "user", "--subject", "person:ada")
-    files = nuggets.json("share", plain, named, "--yes")["files"]
+    files = nuggets.json("team", "share", plain, named, "--yes")["files"]
     assert "scope" not in files[0]["after"]
     assert "scope: user" in files[1]["after"]
-    assert nuggets.json("share", plain, named, "--yes", "--dry-run")["files"] == []
+    assert nuggets.json("team", "share", plain, named, "--yes", "--dry-run")["files"] == []
 
 
 def test_sharing_again_updates_the_same_file_and_never_that_of_another(project: Path, nuggets: Any) -> None:
     folder = project / ".nuggets" / "notes"
     (folder / "rate-limits.md").write_text("# Rate limits\n\nOf somebody else.\n")
     id = add(nuggets, "Rate limits", "10 a second.")
-    nuggets.ok("share", id, "--yes")
+    nuggets.ok("team", "share", id, "--yes")
     assert "somebody else" in (folder / "rate-limits.md").read_text()
     assert (folder / "rate-limits-2.md").read_text().endswith("# Rate limits\n\n10 a second.\n")
-    assert nuggets.json("share", id, "--yes")["same"] == ["Rate limits"]
+    assert nuggets.json("team", "share", id, "--yes")["same"] == ["Rate limits"]
     nuggets.ok("note", "edit", id, "--content", "20 a second.", "--title", "Limits")
-    nuggets.ok("share", id, "--yes")
+    nuggets.ok("team", "share", id, "--yes")
     assert (folder / "rate-limits-2.md").read_text().endswith("# Limits\n\n20 a second.\n")
     (folder / "rate-limits-2.md").write_text("# Limits\n\n30 a second, says Bob.\n")
     nuggets.ok("note", "edit", id, "--content", "40 a second.")
-    assert "was changed since you shared it" in nuggets.fails("share", id, "--yes")
+    assert "was changed since you shared it" in nuggets.fails("team", "share", id, "--yes")
     assert "Bob" in (folder / "rate-limits-2.md").read_text()
 
 
@@ -112,9 +112,9 @@ def test_a_credential_is_refused_with_the_line_and_nothing_is_written(project: P
     before = tree(project)
     text = "token = ghp_abcdefghijklmnopqrstuvwxyz0123456789"
     fine, bad = add(nuggets, "Fine", "Text."), add(nuggets, "Not fine", f"First line.\n{text}")
-    (refused,) = nuggets.json("share", fine, bad, "--dry-run", code=2)["refused"]
+    (refused,) = nuggets.json("team", "share", fine, bad, "--dry-run", code=2)["refused"]
     assert (refused["why"], refused["found"][0]["line"]) == ("credential", 2)
-    said = nuggets.fails("share", fine, bad, "--yes")
+    said = nuggets.fails("team", "share", fine, bad, "--yes")
     assert "line 2" in said
     assert "ghp_" not in said
     assert tree(project) == before
@@ -137,10 +137,10 @@ def test_a_path_of_a_home_folder_is_pointed_out_with_its_line(
 ) -> None:
     monkeypatch.setattr("getpass.getuser", lambda: "lovelace")
     id = add(nuggets, "Not fine", f"First line.\n{text}")
-    shown = nuggets.json("share", id, "--dry-run")
+    shown = nuggets.json("team", "share", id, "--dry-run")
     assert shown["refused"] == []
     assert [one["line"] for one in shown["files"][0]["homes"]] == [2]
-    assert "line 2" in nuggets.ok("share", id, "--yes")
+    assert "line 2" in nuggets.ok("team", "share", id, "--yes")
     assert text in (project / ".nuggets" / "notes" / "not-fine.md").read_text()
 
 
@@ -155,7 +155,7 @@ def test_a_path_of_a_home_folder_is_pointed_out_with_its_line(
     ],
 )
 def test_what_names_nobody_is_shared(project: Path, nuggets: Any, text: str) -> None:
-    shown = nuggets.json("share", add(nuggets, "T", text), "--dry-run")
+    shown = nuggets.json("team", "share", add(nuggets, "T", text), "--dry-run")
     assert (shown["refused"], shown["files"][0]["homes"]) == ([], [])
 
 
@@ -211,7 +211,7 @@ def test_two_clones_and_a_branch_bring_a_note_to_others_and_search_finds_it(
     subprocess.run(["git", "clone", "-q", str(bare), str(clone)], check=True)
     id = add(nuggets, "Deploy to staging", "Run make deploy.")
     git(project, "checkout", "-qb", "notes")
-    nuggets.ok("share", id, "--yes")
+    nuggets.ok("team", "share", id, "--yes")
     git(project, "add", ".")
     git(project, "commit", "-qm", "note")
     git(project, "push", "-q", "origin", "notes")
@@ -231,5 +231,5 @@ def test_a_subject_that_names_somebodys_home_folder_is_pointed_out_as_a_text_is(
 ) -> None:
     id = add(nuggets, "T", "text")
     nuggets.ok("note", "edit", id, "--subject", "/home/ada/work")
-    (file,) = nuggets.json("share", id, "--dry-run")["files"]
+    (file,) = nuggets.json("team", "share", id, "--dry-run")["files"]
     assert file["homes"]

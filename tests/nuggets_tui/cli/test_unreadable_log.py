@@ -60,7 +60,7 @@ def test_a_log_that_the_system_does_not_give_out_is_named_not_denied(written: An
     assert written.fails("log").count("nuggets.db") == 1
     problems = written.json("status")["problems"]
     assert [Path(problem["where"]).name for problem in problems] == ["nuggets.db"]
-    assert "5432" in written.ok("facts", "ops")
+    assert "5432" in written.ok("notes", "--facts", "--nugget", "ops")
 
 
 def test_a_log_that_can_only_be_read_is_shown(written: Any, monkeypatch: Any) -> None:
@@ -85,9 +85,9 @@ def test_that_a_log_is_gone_is_said_until_the_next_change_begins_one(written: An
     if empty:
         (written.home / "nuggets.db").write_bytes(b"")
     for _ in range(2):
-        assert "the history is missing; the next change starts a new one" in written("list").stderr
+        assert "the history is missing; the next change starts a new one" in written("status").stderr
     assert "the history is missing; a new one starts now" in written("remember", "ops", "c", "d").stderr
-    assert written("list").stderr == ""
+    assert written("status").stderr == ""
 
 
 def test_the_first_log_of_a_memory_is_no_news(nuggets: Any) -> None:

@@ -1,30 +1,46 @@
-"""What people and agents do to facts and notes, by command or by tool: each is one change of the history."""
+"""Verbs: what people and agents do to a memory, by command, by tool or in the app.
+
+Each takes plain arguments, makes one change of the history, and returns a record.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from core.errors import BrokenFileError, ErrorCode, InvalidInputError, NotFoundError, Remedy
+from core.errors import (
+    BrokenFileError,
+    ErrorCode,
+    InvalidInputError,
+    NotFoundError,
+    Remedy,
+    StorageError,
+    remedy_for,
+)
 from core.folder import GRAPH_FILE
 from core.model.note import normalise_tag
 from core.team_folder import pages_named
-from nuggets_tui.typed_tags import typed_tag
 
 if TYPE_CHECKING:
+    from core.graph.merging import MergeChoices
     from core.memory import Memory
     from core.model.change import ChangeSet
     from core.model.draft import Draft
     from core.model.infer import MetaInput
     from core.model.note import Note
     from core.model.snapshot import Snapshot
+    from core.pipeline.records import AddedDocument
+    from core.pipeline.service import Pipeline
 
 
 # Characters of a note that is named beside another.
 _LONGEST_HELD: Final = 120
+NOTHING_SAVED: Final = "nothing was saved"
+_TAG_SIGNS: Final = ("#", "+")
 
 
 class Remembered(NamedTuple):
@@ -42,6 +58,17 @@ class Added(NamedTuple):
     note: Note
     change_set: ChangeSet
     like: Note | None = None
+
+
+class Caution(NamedTuple):
+    """A warning beside what was done. code: always "credential". id: what it is about, as `nuggets secrets` takes it.
+    kinds: of the credentials.
+    """
+
+    code: str
+    message: str
+    id: str
+    kinds: tuple[str, ...]
 
 
 class Done(NamedTuple):
@@ -344,6 +371,71 @@ def link(memory: Memory, a: str, b: str, reason: str) -> Done:
     return Done(tuple(_current(memory, note) for note in pair), change_set)
 
 
+def unlink(memory: Memory, a: str, b: str, reason: str | None) -> Done:
+    """Removes the links between two notes, or only the one with a reason. Errors as `link`."""
+    from core.graph import edits
+
+    first, second = memory.snapshot.resolve(a), memory.snapshot.resolve(b)
+    pair, change_set = memory.change(
+        f"unlinked {first.title!r} and {second.title!r}",
+        lambda draft: edits.unlink_notes(draft, first.id, second.id, reason),
+    )
+    return Done(tuple(_current(memory, note) for note in pair), change_set)
+
+
+def merge(memory: Memory, survivor: str, other: str, choices: MergeChoices) -> Done:
+    """Merges a note into another, which alone is returned. Errors as `core.graph.merging.merge_notes`."""
+    from core.graph.merging import merge_notes
+
+    kept, gone = memory.snapshot.resolve(survivor), memory.snapshot.resolve(other)
+    made, change_set = memory.change(
+        f"merged {gone.title!r} into {kept.title!r}",
+        lambda draft: merge_notes(draft, kept.id, gone.id, choices=choices),
+    )
+    return Done((_current(memory, made),), change_set)
+
+
+def not_duplicates(memory: Memory, a: str, b: str) -> Done:
+    """Keeps the cleanup from proposing to merge two notes. Raises InvalidInputError for one note, and a hidden one."""
+    from core.reflection.proposals import not_duplicates, refuse
+
+    first, second = memory.snapshot.resolve(a), memory.snapshot.resolve(b)
+    if first.id == second.id:
+        raise InvalidInputError("both are the same note", where=first.id, kept="nothing was changed")
+    refused, change_set = memory.change(
+        f"{first.title!r} and {second.title!r} are no duplicates",
+        lambda draft: refuse(draft, [not_duplicates(first, second)]),
+    )
+    if not refused:
+        raise InvalidInputError(
+            "a hidden note cannot be merged", where=f"{first.id}, {second.id}", kept="nothing was changed"
+        )
+    return Done((_current(memory, first), _current(memory, second)), change_set)
+
+
+def delete(memory: Memory, id: str) -> ChangeSet:
+    """Deletes a note, its fact and the links to it. Errors as `Memory.change`."""
+    from core.graph import edits
+
+    note = memory.snapshot.resolve(id)
+    return memory.change(f"deleted {note.title!r}", lambda draft: edits.delete_note(draft, note.id))[1]
+
+
+def forget_all(memory: Memory, nugget: str) -> int:
+    """Forgets every fact of a nugget; how many there were. Errors as `Memory.change`."""
+    from core.facts import edits
+
+    return memory.change(f"cleared {nugget}", lambda draft: edits.clear(draft, nugget))[0]
+
+
+def typed_tag(typed: str, known: Collection[str] = ()) -> str:
+    """A tag without the one # or + that people put before it; as typed where `known` holds it so."""
+    if normalise_tag(typed) in known:
+        return typed
+    tag = typed.lstrip()
+    return tag[1:] if tag.startswith(_TAG_SIGNS) and len(tag) > 1 else typed
+
+
 def tags_of(note: Note | None, typed: Sequence[str]) -> list[str]:
     """Tags as typed, several with commas between them; those that the note bears as it has them."""
     known = note.tags if note is not None else ()
@@ -381,3 +473,53 @@ def related(snapshot: Snapshot, note_id: str | None) -> list[tuple[Note, str]]:
 def _current(memory: Memory, note: Note) -> Note:
     """The note as it was written; another program's change of the moment before may be in it."""
     return memory.snapshot.by_id.get(note.id, note)
+
+
+# Warnings
+
+
+def warnings_of(note: Note) -> list[Caution]:
+    """The warning of a note as it was written; none where somebody said that what it holds is no credential."""
+    from core.model.secrets import secrets_of
+
+    kinds = tuple(dict.fromkeys(held.kind for held in secrets_of(note)))
+    return credential_warning("fact" if note.is_fact else "note", note.id, kinds)
+
+
+def credential_warning(what: str, id: str, kinds: Sequence[str], safe: str = "") -> list[Caution]:
+    """The warning of what was found in a thing of the memory, if anything was. safe: what is not in danger."""
+    if not kinds:
+        return []
+    message = (
+        f"this {what} looks like it holds a credential ({', '.join(kinds)}){safe}; to mask it: nuggets secrets --mask "
+        f"{id}; to allow it: nuggets secrets --none {id}"
+    )
+    return [Caution("credential", message, id, tuple(kinds))]
+
+
+# Documents
+
+
+def add_document(
+    pipeline: Pipeline, source: str, *, title: str = "", nugget: str = "", project: str = ""
+) -> AddedDocument:
+    """Adds the file or the page that a path or an address names. Raises InvalidInputError, StorageError."""
+    if source.strip().lower().startswith(("http://", "https://")):
+        return pipeline.add_document("url", source.strip(), title=title, nugget=nugget, project=project)
+    if not source.strip():
+        raise InvalidInputError(
+            "the name is empty", code=ErrorCode.EMPTY, where="FILE", kept=NOTHING_SAVED, todo="give a file"
+        )
+    try:
+        path = Path(source).expanduser().resolve()
+        with path.open("rb") as stream:
+            # One byte more than may be says that it is too long.
+            data = stream.read(pipeline.configuration.documents.max_content_bytes + 1)
+    except (OSError, RuntimeError, ValueError) as error:
+        said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        remedy = remedy_for(error, Path())
+        raise StorageError(
+            f"cannot be read ({said})", remedy=remedy, where=source, kept=NOTHING_SAVED,
+            todo="" if remedy else "give another file, an address, or -",
+        ) from error  # fmt: skip
+    return pipeline.add_document("file", str(path), data, title=title, nugget=nugget, project=project)

@@ -1,21 +1,22 @@
-"""The names of a memory's own things, for who types one in a shell: nuggets, keys and notes."""
+"""The types of values that commands take, and the names of a memory's own things that complete them in a shell."""
 
 from __future__ import annotations
 
+import os
 import string
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
-from click.shell_completion import CompletionItem
 
 from core.errors import NuggetsError
-from core.projects import known_projects
 from nuggets_tui.cli.invocation import Invocation
 from nuggets_tui.safe_text import plain
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from nuggets_tui.quick_scan import Names
 
 # So many names are offered at most.
@@ -25,15 +26,81 @@ _INERT: Final = frozenset(string.ascii_letters + string.digits + " _.,:@%+/-")
 # Which parameters name a note, by the command or group that they belong to.
 _NOTES: Final = {
     "note": ("id", "ids", "a", "b", "survivor", "other"),
-    "why": ("note",),
+    "team": ("ids",),
     "log": ("note",),
     "restore": ("note",),
     "secrets": ("ids",),
 }
 
 
+class Text(click.ParamType[str]):
+    """Text as it was typed. Refuses bytes that are no text, which no file of a memory could hold."""
+
+    name = "text"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem[str]]:
+        """The names of the memory's things that it may be."""
+        return completed(ctx, param, incomplete)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The value; bytes that the system's own encoding had no characters for are read as UTF-8."""
+        text = str(value)
+        try:
+            # Where the locale is plain ASCII, whatever else was typed comes as surrogates, one for each byte.
+            return os.fsencode(text).decode("utf-8") if any(map(_is_surrogate, text)) else text
+        except UnicodeError:
+            self.fail("is not valid UTF-8 text.", param, ctx)
+
+
+class Folder(Text):
+    """A folder in the spelling that the system gave and takes back; of text that is valid."""
+
+    name = "folder"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem[str]]:
+        """Left to the shell."""
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(incomplete, type="file")]
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The value itself."""
+        super().convert(value, param, ctx)
+        return str(value)
+
+
+class WholeNumber(click.IntRange):
+    """A whole number within bounds, called so."""
+
+    name = "whole number"
+
+
+class Number(click.types.FloatParamType):
+    """A number, called so."""
+
+    name = "number"
+
+
+def _is_surrogate(char: str) -> bool:
+    return "\ud800" <= char <= "\udfff"
+
+
+TEXT, FOLDER, COUNT = Text(), Folder(), WholeNumber(min=1)
+
+
+# Names that complete a value
+
+
 def completed(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
     """The names of the memory's things that a value may be. Opens no log, writes nothing, never fails."""
+    from click.shell_completion import CompletionItem
+
+    from core.projects import known_projects
+
     offered: Iterable[tuple[str, str]]
     try:
         if param.name == "nugget":

@@ -1,0 +1,282 @@
+"""Commands that let work be done in the background: daemon, and schedule for the system's own timers."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import plistlib
+import shlex
+import signal
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import blake2s
+from pathlib import Path
+from types import FrameType
+from typing import Final, Literal, NoReturn
+
+import click
+
+from nuggets_tui.cli.calling_agent import refuse_agents
+from nuggets_tui.cli.invocation import Invocation, bad_input
+from nuggets_tui.cli.options import Group, command, flag, opt
+from nuggets_tui.cli.output import Line, Span, dim, pick, write_lines
+from nuggets_tui.started import program
+
+_SHORTEST, _LONGEST = 1.0, 3600.0
+NOTHING_READ: Final = 1
+
+
+# The daemon
+
+
+class _Ended(BaseException):
+    """A signal asked for the end."""
+
+
+@command(
+    "daemon",
+    flag("--once", "Do once what is due and what waits in the pipeline, then exit."),
+    opt(
+        "--interval", "SECONDS", "Check at least every so many seconds (default: 60).",
+        click.FloatRange(_SHORTEST, _LONGEST), default=60.0,
+    ),
+    flag("--pipeline only_pipeline", "With --once: only the pipeline, no cleanup and no sync."),
+    flag("--verbose", "Print when the next pass is due."),
+    examples=("nuggets daemon", "nuggets daemon --once --verbose"),
+)  # fmt: skip
+def daemon(call: Invocation, once: bool, interval: float, only_pipeline: bool, verbose: bool) -> int | None:
+    """Run the daily pass, the pipeline and syncs in the background, until you press ctrl+c. One daemon runs for each
+    folder.
+
+    A missed pass is caught up in waking hours. Each pass prints one line on standard error. If it changes something,
+    it is one entry of the history, which you can undo. Settings: [reflection] hour and minute, [schedule].
+
+    Meanwhile it extracts facts from submitted texts (nuggets ingest). Settings: [pipeline]. It syncs every so often
+    where you want it (nuggets sync). Settings: [sync]. With --once, exit code 1 says that texts wait and none could be
+    read, or that a sync did not go through.
+    """
+    from nuggets_tui.daemon import Daemon, PipelineBeside, Together
+    from nuggets_tui.sync_beside import SyncBeside
+
+    if only_pipeline and not once:
+        raise bad_input("needs --once", "--pipeline")
+    if not only_pipeline:
+        refuse_agents("running the daily pass")
+    folder = call.absolute_folder
+    _end_on_signals()
+    output = _Output()
+    if not folder.exists():
+        output.to_error(f"there is no memory in {folder} yet; waiting for one")
+
+    def clock() -> datetime:
+        return datetime.now(UTC)
+
+    pipeline = PipelineBeside(folder, clock=clock, report=output.to_error)
+    worker = Daemon(
+        folder,
+        clock=clock,
+        wait=time.sleep,
+        report=output.to_error,
+        chat=output.if_new if verbose else lambda _: None,
+        interval=interval,
+        beside=Together(pipeline, SyncBeside(folder, clock=clock, report=output.to_error)),
+    )
+    try:
+        done = pipeline.once() if only_pipeline else worker.run(once=once)
+        return None if done else NOTHING_READ
+    except _Ended:
+        return None
+
+
+class _Output:
+    """Lines of a process that runs for months, also when nobody reads them any more: each with its time, no chat twice
+    in a row.
+    """
+
+    def __init__(self) -> None:
+        self._last = ""
+
+    def to_error(self, line: str) -> None:
+        """Something happened."""
+        with contextlib.suppress(OSError):
+            write_lines([f"{datetime.now().astimezone():%Y-%m-%d %H:%M:%S}  {line}"], to_error=True)
+
+    def if_new(self, line: str) -> None:
+        """Something that has not just been said."""
+        if line != self._last:
+            self._last = line
+            with contextlib.suppress(OSError):
+                write_lines([line])
+
+
+def _end_on_signals() -> None:
+    def end(number: int, frame: FrameType | None) -> NoReturn:
+        # What is being put away now is put away in peace.
+        for each in wanted:
+            signal.signal(each, signal.SIG_IGN)
+        raise _Ended
+
+    wanted = [signal.SIGINT, signal.SIGTERM]
+    if sys.platform != "win32":
+        wanted.append(signal.SIGHUP)
+    # Who started it with nohup, or in the background of a script, said which signals are not for it.
+    wanted = [each for each in wanted if signal.getsignal(each) is not signal.SIG_IGN]
+    for each in wanted:
+        signal.signal(each, end)
+
+
+# The system's own timers
+
+Kind = Literal["systemd", "cron", "launchd"]
+_NAME = "nuggets-reflect"
+_LABEL = "org.nuggets.reflect"
+_REFUSED_BY_SYSTEMD = frozenset("\"'\\$")
+_VARIABLES: Final = "MEMORY_REFLECTION_"
+_SERVICE: Final = """\
+[Unit]
+Description=Daily reflection of the memory in {home}
+
+[Service]
+Type=oneshot
+ExecStart={command}
+"""
+_TIMER: Final = """\
+[Unit]
+Description=Asks every hour whether the daily reflection is due
+
+[Timer]
+OnCalendar=*-*-* *:{minute:02}:00
+Persistent=true
+
+[Install]
+WantedBy=timers.target
+"""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One text and the file it belongs into; `path` is "" for a line of the crontab."""
+
+    path: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to put where, and the command that makes it work then."""
+
+    kind: Kind
+    parts: tuple[Part, ...]
+    then: str
+
+
+def plan(kind: Kind, program: Sequence[str], home: Path, minute: int, *, usual: bool) -> Plan:
+    """The plan for a memory. program: the words that start `nuggets`. home: an absolute path. minute: of the set time.
+
+    usual: the memory is the one that needs no name; another's files get names of their own. Each hour at the minute of
+    the set time it is asked whether the pass is due: at the set time it is, later a missed one is caught up. Raises
+    InvalidInputError for a path that cannot stand in such a file.
+    """
+    words = [*program, "--home", str(home), "reflect", "--if-due"]
+    for word in words:
+        if not word.isprintable():
+            said, todo = (
+                "a path with unprintable characters cannot be scheduled",
+                "use a symbolic link with a plain name",
+            )
+            raise bad_input(said, repr(word), "nothing was written", todo)
+    digest = blake2s(str(home).encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+    mark = "" if usual else f"-{digest}"
+    if kind == "cron":
+        # In a crontab a bare % ends the line. What is said of a pass that is not due would be mailed every hour.
+        line = " ".join(map(shlex.quote, words)).replace("%", "\\%")
+        part = Part("", f"{minute} * * * * {line} >/dev/null\n")
+        return Plan("cron", (part,), "crontab -e, and add the line")
+    return _systemd(words, home, minute, mark) if kind == "systemd" else _launchd(words, minute, mark)
+
+
+def _systemd(words: Sequence[str], home: Path, minute: int, mark: str) -> Plan:
+    name, folder = _NAME + mark, "~/.config/systemd/user"
+    # systemd starts no program with such characters in its name; what that one starts in turn it does not look at.
+    shell = ["/bin/sh", "-c", 'exec "$0" "$@"'] if set(words[0]) & _REFUSED_BY_SYSTEMD else []
+    command = " ".join(map(_systemd_word, [*shell, *words]))
+    service = _SERVICE.format(home=str(home).replace("%", "%%"), command=command)
+    parts = (
+        Part(f"{folder}/{name}.service", service),
+        Part(f"{folder}/{name}.timer", _TIMER.format(minute=minute)),
+    )
+    then = f"systemctl --user daemon-reload && systemctl --user enable --now {name}.timer"
+    return Plan("systemd", parts, then)
+
+
+def _systemd_word(word: str) -> str:
+    """A word of ExecStart: quoted, and with nothing in it that systemd would put something else for."""
+    escaped = word.replace("\\", "\\\\").replace('"', '\\"').replace("$", "$$")
+    return f'"{escaped.replace("%", "%%")}"'
+
+
+def _launchd(words: Sequence[str], minute: int, mark: str) -> Plan:
+    label = _LABEL + mark
+    document = {
+        "Label": label,
+        "ProgramArguments": list(words),
+        "StartCalendarInterval": {"Minute": minute},
+        "RunAtLoad": True,
+        "ProcessType": "Background",
+    }
+    path = f"~/Library/LaunchAgents/{label}.plist"
+    text = plistlib.dumps(document, sort_keys=False).decode()
+    return Plan("launchd", (Part(path, text),), f"launchctl bootstrap gui/$(id -u) {path}")
+
+
+schedule = Group("schedule", "Let the system run the daily pass.")
+
+
+@schedule.add(
+    "print",
+    flag("--systemd kind", "Print a user unit and its timer.", flag_value="systemd"),
+    flag("--cron kind", "Print a crontab line.", flag_value="cron"),
+    flag("--launchd kind", "Print a plist for launchd (macOS).", flag_value="launchd"),
+    examples=("nuggets schedule print", "nuggets schedule print --cron"),
+)
+def print_(call: Invocation, kind: Kind | None) -> None:
+    """Print what makes the system run `nuggets reflect --if-due` for this memory. Nothing is installed.
+
+    The system then asks every hour whether the pass is due, so a missed one is caught up. Without an option it prints
+    what fits this system. Where `nuggets daemon` runs, you do not need it.
+    """
+    from core.settings import load_settings
+
+    home = call.folder.absolute()
+    minute = load_settings(home).reflection.minute
+    made = plan(kind or _usual_kind(), program(), home, minute, usual=_is_usual(home))
+    parts = [{"path": part.path or None, "text": part.text} for part in made.parts]
+    call.answer(pick(made, "kind then", parts=parts), _lines(made))
+
+
+def _usual_kind() -> Kind:
+    if sys.platform == "darwin":
+        return "launchd"
+    return "systemd" if Path("/run/systemd/system").is_dir() else "cron"
+
+
+def _is_usual(home: Path) -> bool:
+    try:
+        return home == Path("~/.nuggets").expanduser()
+    except RuntimeError:
+        return False
+
+
+def _lines(made: Plan) -> Iterator[Line]:
+    before, behind = ("<!-- ", " -->") if made.kind == "launchd" else ("# ", "")
+    for part in made.parts:
+        yield from [dim(f"{before}{part.path}{behind}")] if part.path else []
+        yield from (*part.text.splitlines(), "")
+    yield dim(f"{before}then: {made.then}{behind}")
+    named = sorted(name for name in os.environ if name.startswith(_VARIABLES))
+    if named:
+        left = f"{', '.join(named)}: set in this shell only; put it into settings.toml instead"
+        yield Span(f"{before}{left}{behind}", "warn")

@@ -1,0 +1,542 @@
+"""Commands that ask the memory: recall, search, and saved searches."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from core import verbs
+from core.errors import NotFoundError, NuggetsError
+from core.model.saved_search import SavedSearch
+from nuggets_tui.answers import (
+    answer_lines,
+    candidate_lines,
+    passage_lines,
+    recall_lines,
+    related_lines,
+    why_candidate,
+)
+from nuggets_tui.cli.invocation import Invocation
+from nuggets_tui.cli.options import (
+    EXPLAIN,
+    LISTING,
+    QUERY,
+    arg,
+    command,
+    filters,
+    flag,
+    group,
+    limit,
+    opt,
+    query_and_note,
+)
+from nuggets_tui.cli.output import (
+    LONGEST,
+    Line,
+    Span,
+    bold,
+    dim,
+    is_terminal,
+    pick,
+    shorten,
+    table,
+    terminal_width,
+    warn,
+    write_error,
+    write_lines,
+)
+from nuggets_tui.words import PASSAGE, about, certainty, whose_words
+
+if TYPE_CHECKING:
+    from core.facts.recall import Recall
+    from core.memory import Memory
+    from core.pipeline.records import Conversation
+    from core.search import Explanation, Filters, Hit, SearchResult
+    from core.search.query_syntax import Clause
+    from core.search.results import Passage
+
+NOT_FOUND = 1
+# As many hits as a search shows.
+_SHOWN = 10
+_BAR, _WIDE_BAR = 8, 16
+# Columns of a title within a sentence.
+_TITLE = 60
+_INDENT = " " * 6
+_LANGUAGE = """\b
+Besides words, a query may have:
+  "exact words"   come first     `code`   the same, taken literally
+  +word   +"exact words"   must be there     -word   -"exact words"   must not
+  tag:auth        tag:a,b is either, tag:a tag:b is both, -tag:a is not
+  nugget:web   project:web   scope:project   type:preference   subject:login   title:jwt
+  is:hidden  is:pinned  is:new  is:fact  is:note  is:document   has:links  has:tags
+  is:mine    is:team
+  hits:>3   updated:<30d   updated:>1y   created:>2026-01-31
+Everything else counts as words. A note must meet all options and conditions.
+
+"""
+
+
+# Recall
+
+
+@command(
+    "recall",
+    QUERY,
+    opt("--nugget", "NAME", "Ask only this nugget."),
+    opt("--session", "ID", "Session for which the recall counts."),
+    flag("--expand", "Add the notes linked to the answer, and the conversation it came from."),
+    flag("--syntax", "Read conditions, quotes and exclusions, as search does."),
+    EXPLAIN,
+    examples=("nuggets recall test command", "nuggets recall deploy --nugget project --json"),
+)
+def recall(
+    call: Invocation, words: tuple[str, ...], nugget: str | None, session: str | None, expand: bool, syntax: bool,
+    explain: str | None,
+) -> int:  # fmt: skip
+    """Answer a question from the fact that it names, else from the best fact or note.
+
+    Everything in the question counts as words, quotes and dashes too. Exit code 1 when nothing answers, or when it is
+    not sure: then it shows up to three notes that may answer.
+    """
+    from nuggets_tui.calling_session import session_id
+
+    query, explain = query_and_note(words, explain)
+    # A note that is not there ends the call before a recall is counted.
+    named = call.memory.named(explain).id if explain else ""
+    memory = call.memory_as_it_is
+    id = session_id(session, str(call.folder))
+    found = memory.recall(query, nugget, id, syntax=syntax, decode=explain is not None)
+    explained = [] if explain is None else _explained_recall(call, query, nugget, syntax, found, named)
+    if memory.uncounted_recalls and not call.as_json:
+        write_error("warning: the recall could not be counted; the answer is not affected")
+    related = verbs.related(memory.searched, found.note_id) if expand else []
+    origins = [*filter(None, [found.note_id]), *(note.id for note, _ in related)] if expand else []
+    talks = _conversations(call, origins)
+    if not call.as_json:
+        _say_how_it_ended(query, found)
+        if not (found.found or found.passages or explained) and found.judgement != "not sure":
+            return NOT_FOUND
+    call.answer(
+        lambda: (
+            recall_document(found)
+            | (
+                {}
+                if explain is None
+                else {"explained": [explained_document(one.explanation) for one in explained]}
+            )
+            | (_expanded_document(related, talks) if expand else {})
+        ),
+        lambda: (
+            *_answer(memory, found),
+            *related_lines(related),
+            *passage_lines(found),
+            *chain.from_iterable(("", *one.lines()) for one in explained),
+            *chain.from_iterable(map(_conversation_lines, talks)),
+        ),
+    )
+    # After the answer: the next question to a large memory need not read it again.
+    memory.keep_index()
+    return 0 if found.found else NOT_FOUND
+
+
+def _answer(memory: Memory, found: Recall) -> Iterator[Line]:
+    now = datetime.now(UTC)
+    if found.found:
+        return recall_lines(memory, found, now, lambda id: f"nuggets note show {id} prints all")
+    return candidate_lines(memory, found, now)
+
+
+def _say_how_it_ended(query: str, found: Recall) -> None:
+    """Says on standard error what the lines of an answer are not."""
+    short = shorten(query, LONGEST)
+    if not found.found and found.passages and not found.candidates:
+        write_error(f"no note answers {short!r}; these parts of documents may")
+    elif found.judgement == "not sure":
+        write_error(f"not sure what answers {short!r}; these notes may")
+    elif not found.found:
+        further = f"; to look further: nuggets search {shlex.quote(query)}" if short == query else ""
+        write_error(f"nothing found for {short!r}{further}")
+
+
+def recall_document(found: Recall) -> dict[str, Any]:
+    """The answer for programs; what has nothing to say is left out of the later fields."""
+    told = pick(found, "answer confidence certainty margin found key match nugget_name via note_id")
+    told |= _where_from(found)
+    if not found.found:
+        candidates = [
+            pick(
+                one, "id=note_id title first_line nugget_name holds lacks likelihood", why=why_candidate(one)
+            )
+            | _where_from(one)
+            for one in found.candidates
+        ]
+        told |= {"judgement": found.judgement, "candidates": candidates}
+    passages = [
+        pick(one, "document_id title source text score likelihood", part=one.place + 1)
+        for one in found.passages
+    ]
+    more: dict[str, Any] = {
+        "disputedBy": [_side_document(one) for one in found.disputed_by],
+        "disputes": [_side_document(one) for one in found.disputes],
+        "passages": passages,
+        "undecoded": found.undecoded,
+        "skipped": found.skipped,
+    }
+    return told | {name: value for name, value in more.items() if value}
+
+
+def _where_from(one: Any) -> dict[str, str]:
+    """Whose something is and of which other project, where that is to be said."""
+    return {name: value for name, value in (("whose", one.whose), ("project", one.project)) if value}
+
+
+def _side_document(one: Any) -> dict[str, Any]:
+    proposal = {"proposalId": one.proposal_id} if one.proposal_id else {}
+    return pick(one, "content", noteId=one.note_id or None) | proposal
+
+
+def _expanded_document(related: Sequence[tuple[Any, str]], talks: Iterable[Conversation]) -> dict[str, Any]:
+    # Of a conversation, `start` and `length` count characters of the whole.
+    return {
+        "related": [pick(note, "id title content nugget_name", reason=reason) for note, reason in related],
+        "transcripts": [
+            pick(one, "session project text start length cut revisions note_ids=notes") for one in talks
+        ],
+    }
+
+
+def _conversations(call: Invocation, note_ids: Sequence[str]) -> tuple[Conversation, ...]:
+    """The conversations that notes came from; none, with a warning, where the pipeline cannot be read."""
+    if not note_ids:
+        return ()
+    try:
+        with call.pipeline() as pipeline:
+            return pipeline.conversations(note_ids) if pipeline is not None else ()
+    except NuggetsError as error:
+        if not call.as_json:
+            write_error(f"warning: the conversation is not shown: {error.message}")
+        return ()
+
+
+def _conversation_lines(one: Conversation) -> Iterator[Line]:
+    """A conversation for people, with a sign where it was cut."""
+    yield (dim("≡ "), dim(f"session {one.session}{f' of {one.project}' if one.project else ''}"))
+    before, behind = "… " * (one.start > 0), " …" * (one.start + len(one.text) < one.length)
+    yield from (f"  {line}" for line in f"{before}{one.text.strip()}{behind}".split("\n"))
+
+
+# Search
+
+
+@command(
+    "search",
+    QUERY,
+    limit(default=_SHOWN, show_default=True),
+    *LISTING,
+    EXPLAIN,
+    epilog=_LANGUAGE,
+    examples=(
+        "nuggets search auth token",
+        "nuggets search 'token tag:auth updated:<30d'",
+        "nuggets search deploy --scope project --json",
+        'nuggets search "how do we roll back?" --explain note-ops-1a2b',
+    ),
+)
+def search(call: Invocation, words: tuple[str, ...], limit: int, explain: str | None, **values: Any) -> int:
+    """Search the notes, best first. What answers stands first, as `nuggets recall` prints it; less likely notes follow
+    after a blank line. On a terminal, bars show the parts of each score.
+
+    Exit code 1 when no note is likely to answer, even if some share words with the query.
+    """
+    from core.search.judge import CANDIDATE_FROM
+
+    query, explain = query_and_note(words, explain)
+    memory = call.memory
+    chosen = filters(memory.searched, values)
+    note_id = memory.named(explain).id if explain else ""
+    found = memory.search_result(query, limit, chosen)
+    if note_id:
+        return _print_explained(
+            call, found.clauses, [_explain(call, query, note_id, limit, chosen, found.hits)]
+        )
+    answer = memory.answer(query, chosen, found)
+    likely = max((hit.breakdown.likelihood for hit in found.hits), default=0.0)
+    unlikely = answer.judgement == "nothing" and likely < CANDIDATE_FROM and not found.passages
+    status = NOT_FOUND if unlikely else 0
+    if not found.listed and not call.as_json:
+        write_error(f"nothing found for {shorten(query, LONGEST)!r}{_how_read(query, found)}")
+        return NOT_FOUND
+    if explain is not None:
+        explained = [_explain(call, query, hit.note.id, limit, chosen, found.hits) for hit in found.hits]
+        return _print_explained(call, found.clauses, explained, status)
+    _print_misread(found.clauses)
+    if not answer.found and answer.judgement != "found" and found.hits and not call.as_json:
+        _say_how_it_ended(query, answer)
+    call.answer(
+        lambda: [hit_document(hit) for hit in found.listed], lambda: _listed(memory, answer, found.listed)
+    )
+    # After the answer: the next search of a large memory need not read it again.
+    memory.keep_index()
+    return status
+
+
+def _listed(memory: Memory, answer: Recall, hits: Sequence[Hit | Passage]) -> Iterator[Line]:
+    """The answer, then the other hits; a blank line stands before those that are less likely."""
+    from core.search.results import Passage
+
+    bars = is_terminal(sys.stdout)
+    above = True
+    if answer.found:
+        yield from _answer(memory, answer)
+        answering = [hit for hit in hits if not isinstance(hit, Passage) and hit.note.id == answer.note_id]
+        yield from map(_bars, answering if bars else ())
+        hits = [hit for hit in hits if hit not in answering]
+    for hit in hits:
+        if above and not hit.sure:
+            yield ""
+        above = hit.sure
+        yield from _passage_lines(hit, bars) if isinstance(hit, Passage) else _hit_lines(memory, hit, bars)
+
+
+def _hit_lines(memory: Memory, hit: Hit, bars: bool) -> Iterator[Line]:
+    from core.search import snippet
+
+    note, parts = hit.note, hit.breakdown
+    said = about(memory, note.nugget_name, note, hit.project, hit.whose, datetime.now(UTC))
+    # Where conditions alone were asked for, nothing was weighed.
+    said += f"; {certainty(parts.likelihood)}" if parts.blend else ""
+    text = snippet(note.content, parts.matched, PASSAGE).text
+    yield from answer_lines(note.title, text, said, note.id, is_fact=note.is_fact)
+    if note.hidden:
+        yield warn("  hidden")
+    if bars and parts.blend:
+        yield _bars(hit)
+
+
+def _passage_lines(one: Passage, bars: bool) -> Iterator[Line]:
+    """A part of a document, marked as such, with its score."""
+    from core.search.highlight import WIDTH, snippet
+
+    found = one.found
+    said = f"  {found.document_id}, part {found.place + 1}; {certainty(one.likelihood)}"
+    yield (warn("document "), bold(shorten(found.title or found.source, LONGEST)), dim(said))
+    room = (terminal_width() or LONGEST) - len(_INDENT)
+    text, matches = snippet(found.text, one.matched, min(WIDTH, room))
+    pieces: list[str | Span] = [_INDENT]
+    place = 0
+    for start, end in matches:
+        pieces += [text[place:start], bold(text[start:end])]
+        place = end
+    yield from [(*pieces, text[place:])] if text else []
+    if bars:
+        drawn = f"words {_bar(one.words)}  vector {_bar(one.vector)}"
+        yield dim(f"{_INDENT}{drawn}  [{', '.join(one.matched) or 'similar in meaning'}]")
+
+
+def _bars(hit: Hit) -> Span:
+    from nuggets_tui.why import LINES, neighbours
+
+    parts = hit.breakdown
+    shares = [(name, getattr(parts, line)) for line, name in LINES]
+    drawn = [f"{name} {_bar(share)}" for name, share in shares if share or name not in ("exact", "known")]
+    read_as = neighbours(parts.reasons)
+    matched = [f"{read_as[word]}→{word}" if word in read_as else word for word in parts.matched]
+    return dim(_INDENT + "  ".join([*drawn, *([", ".join(matched)] if matched else [])]))
+
+
+def _bar(share: float) -> str:
+    """A part of a score as a bar, full at one half, with two decimals."""
+    return f"{_blocks(share, _BAR)} {share:.2f}"
+
+
+def _blocks(share: float, cells: int) -> str:
+    return "▇" * max(0, min(cells, round(share * 2 * cells))) or "▏"
+
+
+def _how_read(query: str, found: SearchResult) -> str:
+    """How a query was read, for one that found nothing and is more than words; "" for words."""
+    from core.search.query_syntax import parse_question
+
+    question, clauses = parse_question(query), found.clauses
+    if not (question.narrow or question.phrases or any(clause.broken for clause in clauses)):
+        return ""
+    return f" ({'; '.join(shorten(clause.text, LONGEST) for clause in clauses)})"
+
+
+def _print_misread(clauses: Sequence[Clause]) -> None:
+    """What looks like more than words and was taken for words: the hits alone would not tell."""
+    misread = (shorten(clause.text, LONGEST) for clause in clauses if clause.broken)
+    write_lines([f"note: {text}" for text in misread], to_error=True)
+
+
+def hit_document(hit: Hit | Passage) -> dict[str, Any]:
+    """A hit for programs."""
+    from core.search.highlight import snippet
+    from core.search.results import Passage
+
+    if isinstance(hit, Passage):
+        found = hit.found
+        piece = snippet(found.text, hit.matched)
+        told = {"kind": "document"} | pick(
+            found, "document_id title source nugget_name=nugget", part=found.place + 1
+        )
+        told |= pick(hit, "vector_score=vector text_score=words blended=blend likelihood sure matched")
+        return told | {"snippet": piece.text, "snippetMatches": piece.matches}
+    parts = hit.breakdown
+    piece = snippet(hit.note.content, parts.matched)
+    told = pick(hit.note, "id title nugget_name") | _where_from(hit)
+    told |= pick(parts, "vector_score text_score metadata_boost=boost blended=blend matched")
+    told |= {name: value for name, value in (("exact", parts.exact), ("signals", parts.signals)) if value}
+    return told | pick(hit, "score sure", snippet=piece.text, snippetMatches=piece.matches)
+
+
+# Why a note is found, or why not
+
+
+class Explained(NamedTuple):
+    """A note explained for a query: for programs, and as lines for people."""
+
+    explanation: Explanation
+    lines: Callable[[], Iterator[Line]]
+
+
+def _explain(
+    call: Invocation, query: str, note_id: str, limit: int, chosen: Filters | None, shown: tuple[Hit, ...],
+    syntax: bool = True,
+) -> Explained:  # fmt: skip
+    """A note explained for a query. shown: the hits that the asker sees. Raises NotFoundError for a second bearer of
+    an id.
+    """
+    from core.search.query_syntax import parse_question, plain_question
+    from nuggets_tui.why import SearchRequest, why
+
+    memory = call.memory
+    explanation = memory.explain(query, note_id, chosen, shown=limit, syntax=syntax)
+    if explanation is None:
+        raise NotFoundError("another note has the same id", where=note_id, todo="run nuggets verify")
+    beside, searched = memory.with_team(), memory.searched
+    request = SearchRequest(
+        parse_question(query, memory.index().excludes) if syntax else plain_question(query),
+        datetime.now(UTC).astimezone(),
+        filters=chosen, shown=shown, snapshot=searched,
+        whose=(lambda id: "yours") if beside is None else beside.joined.whose,
+    )  # fmt: skip
+
+    def title_of(id: str) -> str:
+        return shorten(searched.by_id[id].title, _TITLE) if id in searched.by_id else id
+
+    return Explained(explanation, lambda: _why_lines(explanation, why(explanation, request, title_of)))
+
+
+def _explained_recall(
+    call: Invocation, query: str, nugget: str | None, syntax: bool, found: Recall, named: str
+) -> list[Explained]:
+    """The note whose id is `named`, else the one that answered, else the candidates, explained for the query."""
+    from core.search import Filters
+
+    answered = found.note_id is not None and found.note_id in call.memory.searched.by_id
+    ids = (
+        [named] if named else [found.note_id or ""] if answered else [one.note_id for one in found.candidates]
+    )
+    chosen = Filters(nugget=nugget)
+    shown = call.memory.search_result(query, _SHOWN, chosen, syntax=syntax).hits if ids else ()
+    return [_explain(call, query, id, _SHOWN, chosen, shown, syntax) for id in ids]
+
+
+def _print_explained(
+    call: Invocation, clauses: Sequence[Clause], explained: Sequence[Explained], status: int = 0
+) -> int:
+    _print_misread(clauses)
+    call.answer(
+        lambda: [explained_document(one.explanation) for one in explained],
+        lambda: (line for one in explained for line in (*one.lines(), *([""] if len(explained) > 1 else []))),
+    )
+    return status
+
+
+def explained_document(explanation: Explanation) -> dict[str, Any]:
+    """An explanation for programs: the hit, and what made its score."""
+    from nuggets_tui.why import LINES
+
+    hit = explanation.hit
+    parts = hit.breakdown
+    values = {line: getattr(parts, line) for line, _ in LINES}
+    return hit_document(hit) | pick(
+        explanation, "total floor needed judgement",
+        rank=hit.rank, obstacle=explanation.obstacle or None, missing=parts.query_words().missing,
+        coverage=parts.coverage, likelihood=parts.likelihood,
+        parts={line: value for line, value in values.items() if value or line not in ("exact", "signals")},
+        reasons=parts.reasons, rawVector=parts.raw_vector(), rawText=parts.raw_text(),
+    )  # fmt: skip
+
+
+def _why_lines(explanation: Explanation, answer: Any) -> Iterator[Line]:
+    from nuggets_tui.why import MEANINGS, number
+
+    hit = explanation.hit
+    score = number(answer.blend) if answer.lines else ""
+    said = f"from project {hit.project}" if hit.project else whose_words(hit.whose)
+    whose = Span(f"  {said}" if said else "", "dim" if hit.whose == "yours" else "warn")
+    hidden = warn("  hidden" if hit.note.hidden else "")
+    yield (f"{score:<6}", bold(shorten(hit.note.title, LONGEST)), dim(f"  {hit.note.id}"), hidden, whose)
+    yield (_INDENT, Span(answer.outcome, "good" if answer.is_hit else "warn"))
+    yield from (f"{_INDENT}{sentence}" for sentence in answer.sentences)
+    for line in answer.lines:
+        yield ""
+        told = dim(f"  {line.about}" if line.about else "")
+        yield (f"{number(line.value):>10}  ", bold(f"{line.name:<8}"), _blocks(line.value, _WIDE_BAR), told)
+        for given in line.given:
+            yield Span(f"{number(given.value):>16}  {given.text}", "dim" if given.quiet else "")
+    if answer.lines:
+        yield ""
+        yield (f"{number(answer.blend):>10}  ", bold("score"))
+        yield ""
+        names = {line.name for line in answer.lines}
+        yield from (dim(f"{_INDENT}{name:<8}{meaning}") for name, meaning in MEANINGS if name in names)
+
+
+# Saved searches
+
+
+@group("searches", examples=("nuggets searches", "nuggets searches keep tokens 'auth token'"))
+def searches(call: Invocation) -> int:
+    """List saved searches. Exit code 1 when one of the file makes no sense."""
+    saved = call.memory.searches
+    if saved.broken is not None:
+        raise saved.broken
+    none = (
+        'No saved searches. To save one: nuggets searches keep NAME QUERY, such as "auth" "token tag:auth".'
+    )
+    rows = [(bold(one.name), dim(one.query)) for one in saved.all]
+    call.answer([pick(one, "name query") for one in saved.all], table(rows, flexible=1) or [none])
+    return 1 if saved.problem else 0
+
+
+@searches.add(
+    "keep",
+    arg("name"),
+    arg("query"),
+    flag("--replace again", "Replace the search saved under this name."),
+    examples=("nuggets searches keep tokens 'auth token'",),
+)
+def keep(call: Invocation, name: str, query: str, again: bool) -> None:
+    """Save a search under a name, in searches.toml of the memory."""
+    search = SavedSearch(" ".join(name.split()), query)
+    done = call.memory.searches.save(search, instead_of=search.name if again else "")
+    call.answer(pick(search, "name query", changeSet=done.id), [("Saved ", bold(search.name), ".")])
+
+
+@searches.add(
+    "drop",
+    arg("names", nargs=-1, required=True, metavar="NAME..."),
+    examples=("nuggets searches drop tokens",),
+)
+def drop(call: Invocation, names: tuple[str, ...]) -> None:
+    """Delete saved searches. No note is touched, and nuggets undo brings them back."""
+    done = call.memory.searches.delete(names)
+    said = ("Deleted ", bold(", ".join(names)), dim(f"  nuggets undo {done.id}"))
+    call.answer({"dropped": names, "changeSet": done.id}, [said])

@@ -1,0 +1,284 @@
+"""Commands that hand in texts: ingest for facts, and document for what a search is to find."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from core.errors import ErrorCode, StorageError, remedy_for
+from core.verbs import NOTHING_SAVED, add_document, credential_warning
+from nuggets_tui.calling_session import named_session
+from nuggets_tui.cli.invocation import Invocation, ask_to_type, bad_input, read_text, text_of
+from nuggets_tui.cli.options import arg, command, flag, group, limit, must_be_named, new_nugget, opt
+from nuggets_tui.cli.output import Line, Span, SpanStyle, as_json, bold, dim, pick, table, warn, write_error
+from nuggets_tui.cli.values import FOLDER
+from nuggets_tui.words import plural
+
+if TYPE_CHECKING:
+    from core.pipeline.records import AddedDocument, Document, DocumentHit, Ingested, RawMemory
+
+_EXCERPT: Final = 200
+_NOT_FOUND: Final = 1
+_WHO_WORKS: Final = (
+    "`nuggets daemon` extracts the facts, or the app while it is open; "
+    "`nuggets pipeline` says whether a model answers."
+)
+_DOCUMENT: Final = arg("document", metavar="ID|PATH|TITLE")
+_LIMIT: Final = limit("Show at most N (50).", default=50)
+_NONE: Final = ("no document was added yet", "add one with nuggets document add")
+_OUTCOMES: Final = {
+    "new": "Added", "changed": "Added, to replace its former version:", "known": "Known already:",
+    "restored": "Brought back:",
+}  # fmt: skip
+_STYLES: Final[dict[str, SpanStyle]] = {"failed": "bad", "done": "good", "unchanged": "dim"}
+
+
+@command(
+    "ingest",
+    arg("file", FOLDER, default="-"),
+    opt("--nugget", "NAME", "Nugget for its facts (default: the project's, else memory)."),
+    opt("--project", "NAME", "Project it is about, as a name or a folder."),
+    opt("--session", "ID", "Conversation it comes from."),
+    opt("--transcript", "FILE", "The whole conversation; stored without credentials.", FOLDER),
+    examples=(
+        'echo "We chose PostgreSQL over MongoDB." | nuggets ingest',
+        "nuggets ingest summary.md --project app --session s1 --transcript talk.txt",
+    ),
+)
+def ingest(
+    call: Invocation, file: str, nugget: str | None, project: str | None, session: str | None,
+    transcript: str | None,
+) -> None:  # fmt: skip
+    """Submit a text for fact extraction: FILE, or - for standard input.
+
+    Of a conversation as Claude Code, Codex, OpenCode or Gemini keeps it, only what was said is submitted.
+
+    When this command ends, the whole text is safe on disk, whether a model answers or not. `nuggets daemon`
+    extracts the facts, or the app while it is open.
+    """
+    from core.pipeline.conversation import conversation_or_text
+
+    named = named_session(session, str(call.folder))
+    must_be_named(file or "", "FILE", NOTHING_SAVED, "give a file, or -")
+    must_be_named(transcript, "--transcript", NOTHING_SAVED, "give a file, or -")
+    must_be_named(nugget, "--nugget", NOTHING_SAVED)
+    if transcript is not None and not named:
+        todo = "name it with --session"
+        raise bad_input("a transcript needs a session", "--transcript", NOTHING_SAVED, todo)
+    if file == transcript == "-":
+        said, todo = "cannot hold both the text and the transcript", "give one of them as a file"
+        raise bad_input(said, "standard input", NOTHING_SAVED, todo)
+    text = conversation_or_text(read_file(file))
+    talk = read_file(transcript, errors="replace") if transcript is not None else None
+    memory = call.memory_as_it_is if nugget else None
+    known = memory.snapshot.nugget_names if memory else ()
+    with call.made_pipeline(memory) as pipeline:
+        done = pipeline.ingest(
+            text, nugget=nugget or "", project=project or "", session=named,
+            source_type="text" if file == "-" else "file", transcript=talk,
+        )  # fmt: skip
+        raw = pipeline.raw(done.raw_id)
+        kinds = pipeline.credentials_in(raw.id)
+        status = None if call.as_json else pipeline.status()
+    if done.warning and not call.as_json:
+        write_error(f"warning: {done.warning}")
+    document = pick(
+        done, "id=raw_id status job_id entities protected warning", duplicateOf=done.duplicate_of or None,
+        **pick(raw, "nugget_name=nugget project session=source_id"),
+    )  # fmt: skip
+    lines = [*_saved_lines(done, raw), *filter(None, [new_nugget(raw.nugget, known) if nugget else ""])]
+    if status is not None and done.status != "duplicate":
+        lines.append(warn(f"Pipeline: {status.why}") if status.rests else dim(_WHO_WORKS))
+    call.answer(document, lines, credential_warning("text", raw.id, kinds, ", which no model sees"))
+
+
+def _saved_lines(done: Ingested, raw: RawMemory) -> Iterator[Line]:
+    what = {
+        "duplicate": f"; {done.duplicate_of} says the same, so no facts are extracted again.",
+        "held": "; it waits while the pipeline is frozen (mutations_frozen).",
+    }.get(done.status, f"; facts found in it go to {raw.nugget}.")
+    yield ("Saved as ", bold(done.raw_id), what)
+    if done.entities:
+        yield f"It mentions {', '.join(done.entities)}."
+    if done.protected:
+        yield "It contains a decision."
+
+
+def read_file(file: str, *, errors: str = "strict") -> str:
+    """What a file, or standard input for "-", holds as UTF-8. errors: as of `bytes.decode`."""
+    if file == "-":
+        return read_text(file)
+    try:
+        with Path(file).expanduser().open("rb") as stream:
+            return text_of(stream, where=file, kept=NOTHING_SAVED, errors=errors)
+    except (OSError, RuntimeError, ValueError) as error:
+        said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        remedy = remedy_for(error, Path())
+        raise StorageError(
+            f"cannot be read ({said})", remedy=remedy, where=file, kept=NOTHING_SAVED,
+            todo="" if remedy else "give another file, or -",
+        ) from error  # fmt: skip
+
+
+# Documents
+
+
+@group("document", examples=("nuggets document add design.md", "nuggets document search 'retry policy'"))
+def document(call: Invocation) -> None:
+    """Make documents searchable: text, Markdown, HTML, PDF and pages of the web.
+
+    `nuggets daemon` reads and indexes them, or the app while it is open.
+    """
+    _list(call, removed=False, limit=50)
+
+
+@document.add(
+    "add",
+    arg("sources", FOLDER, nargs=-1, required=True, metavar="FILE|URL|-..."),
+    opt("--title", "TEXT", "Its title (default: what it calls itself)."),
+    opt("--nugget", "NAME", "Nugget for facts that are extracted from it."),
+    opt("--project", "NAME", "Project it is about."),
+    examples=("nuggets document add design.md https://example.com/page", "nuggets document add -"),
+)
+def add(
+    call: Invocation, sources: tuple[str, ...], title: str | None, nugget: str | None, project: str | None
+) -> None:
+    """Make files, pages or standard input (-) searchable.
+
+    What is there already is recognised; a changed file or page takes the place of its former version. A page is fetched
+    by `nuggets daemon` or the open app, from public addresses only.
+    """
+    if title is not None and len(sources) > 1:
+        raise bad_input("names one document", "--title", NOTHING_SAVED, "add one document at a time")
+    named = {"title": title or "", "nugget": nugget or "", "project": project or ""}
+    added: list[AddedDocument] = []
+    with call.made_pipeline() as pipeline:
+        for source in sources:
+            if source != "-":
+                added.append(add_document(pipeline, source, **named))
+                continue
+            if sys.stdin is None:
+                raise bad_input("is closed", "standard input", NOTHING_SAVED, code=ErrorCode.EMPTY)
+            ask_to_type()
+            # One byte more than may be says that it is too long.
+            data = sys.stdin.buffer.read(pipeline.configuration.documents.max_content_bytes + 1)
+            added.append(pipeline.add_document("text", "", data, **named))
+    told = [
+        as_json(one.document) | pick(one, "outcome job_id", replaces=one.replaces or None) for one in added
+    ]
+    call.answer(told, _added_lines(added))
+
+
+def _added_lines(added: Sequence[AddedDocument]) -> Iterator[Line]:
+    for one in added:
+        yield (f"{_OUTCOMES[one.outcome]} ", bold(_title(one.document)), dim(f"  {one.document.id}"))
+    if any(one.job_id is not None for one in added):
+        yield dim("`nuggets daemon` indexes it, or the app while it is open.")
+
+
+@document.add(
+    "list", flag("--all removed", "Include removed ones and former versions."), _LIMIT,
+    examples=("nuggets document list", "nuggets document list --all --json"),
+)  # fmt: skip
+def list_(call: Invocation, removed: bool, limit: int) -> None:
+    """List documents, the one added last first, with how far each is."""
+    _list(call, removed=removed, limit=limit)
+
+
+def _list(call: Invocation, *, removed: bool, limit: int) -> None:
+    from nuggets_tui.pipeline_words import document_state
+
+    with call.pipeline() as pipeline:
+        found = pipeline.documents(removed=removed, most=limit) if pipeline is not None else ()
+    rows = []
+    for one in found:
+        state = Span(document_state(one), _STYLES.get(one.status, "") if one.removed_at is None else "dim")
+        source = dim(one.source if one.source != _title(one) else "")
+        rows.append((one.id, state, bold(_title(one)), source, warn(one.error)))
+    call.answer(found, table(rows, flexible=2) or ["No documents."])
+
+
+@document.add(
+    "show", _DOCUMENT, flag("--text only_text", "Print its text alone."),
+    examples=("nuggets document show design.md", "nuggets document show doc-0123 --text"),
+)  # fmt: skip
+def show(call: Invocation, document: str, only_text: bool) -> None:
+    """Show one document: where it comes from, how far it is, and its text."""
+    with call.needed_pipeline(*_NONE) as pipeline:
+        found = pipeline.document(_named(document))
+        text = pipeline.document_text(found.id)
+    head = [] if only_text else [*_detail_lines(found), ""]
+    call.answer(lambda: as_json(found) | {"text": text}, [*head, *text.splitlines()])
+
+
+def _detail_lines(one: Document) -> Iterator[Line]:
+    from nuggets_tui.pipeline_words import age, document_state
+
+    yield (bold(_title(one)), dim(f"  {one.id}"))
+    yield f"{document_state(one)} · {one.length:,} characters · added {age(one.created_at, datetime.now(UTC))}"
+    if one.source:
+        yield dim(one.source)
+    if one.replaced_by:
+        yield dim(f"replaced by {one.replaced_by}")
+    if one.error:
+        yield warn(one.error)
+
+
+@document.add(
+    "search", arg("query"), limit("Show at most N (10).", default=10),
+    examples=("nuggets document search 'retry policy' --limit 3",),
+)  # fmt: skip
+def search(call: Invocation, query: str, limit: int) -> int | None:
+    """Search the documents for words, best first. Exit code 1 when nothing is found."""
+    waiting = 0
+    with call.pipeline() as pipeline:
+        hits = pipeline.search_documents(query, limit) if pipeline is not None else ()
+        if pipeline is not None and not hits:
+            waiting = sum(one.status not in ("done", "unchanged", "failed") for one in pipeline.documents())
+    call.answer([as_json(hit) | pick(hit, "type importance tag") for hit in hits], _hit_lines(hits, waiting))
+    return None if hits else _NOT_FOUND
+
+
+def _hit_lines(hits: Iterable[DocumentHit], waiting: int) -> Iterator[Line]:
+    none = True
+    for hit in hits:
+        none = False
+        text = " ".join(hit.text.split())
+        place = f"  {hit.score:.2f}  {hit.document_id}, part {hit.place + 1}"
+        yield (bold(hit.title or hit.document_id), dim(place))
+        yield f"    {text[:_EXCERPT]}{'…' if len(text) > _EXCERPT else ''}"
+    if none:
+        yield "No document says this."
+    if none and waiting:
+        yield dim(f"{plural(waiting, 'document is', 'documents are')} not searchable yet: nuggets document")
+
+
+@document.add("remove", _DOCUMENT, examples=("nuggets document remove design.md",))
+def remove(call: Invocation, document: str) -> None:
+    """Take a document out of the search. You can bring it back for 30 days. Every note that came of it stays."""
+    with call.needed_pipeline(*_NONE) as pipeline:
+        done = pipeline.remove_document(_named(document))
+    call.answer(done, [("Removed ", bold(_title(done)), dim(f"  nuggets document restore {done.id}"))])
+
+
+@document.add(
+    "restore", arg("document", metavar="ID"), examples=("nuggets document restore doc-0123456789abcdef",)
+)
+def restore(call: Invocation, document: str) -> None:
+    """Bring a document back that was removed, or that another version replaced."""
+    with call.needed_pipeline(*_NONE) as pipeline:
+        done = pipeline.restore_document(_named(document))
+    call.answer(done, [("Restored ", bold(_title(done)))])
+
+
+def _named(document: str) -> str:
+    """An id or a title as it is, the path of a file as it was stored."""
+    path = Path(document).expanduser()
+    return str(path.absolute()) if path.is_file() else document
+
+
+def _title(document: Document) -> str:
+    return document.title or document.source or document.id
