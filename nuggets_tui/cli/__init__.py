@@ -40,14 +40,11 @@ HIDDEN: Final = {
     "completion": "completion", "merge-file": "merging",
 }  # fmt: skip
 ENTRIES: Final = {name: where for section in (*SECTIONS.values(), HIDDEN) for name, where in section.items()}
-# What commands were called before, and what does the same now.
+# What commands were called before, and how what they did begins now.
 RENAMED: Final = {
-    "list": "nuggets status",
-    "facts": "nuggets notes --facts --nugget NUGGET",
-    "clear": "nuggets forget NUGGET --all",
-    "why": "nuggets search QUERY --explain NOTE",
-    "share": "nuggets team share NOTE...",
-}
+    "list": "status", "facts": "notes --facts --nugget", "clear": "forget --all", "why": "search --explain",
+    "share": "team share",
+}  # fmt: skip
 BAD_INPUT: Final = 2
 INTERRUPTED: Final = 130
 # What a shell sees of a program that a closed pipe ended: 128 and the number of SIGPIPE.
@@ -98,9 +95,12 @@ class Program(Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command of the first word; what was called otherwise before is answered with its name."""
-        if args[0] in RENAMED and not ctx.resilient_parsing:
-            ctx.fail(f"'{args[0]}' is now: {RENAMED[args[0]]}.")
+        """The command of the first word; what was called otherwise before answers as it is called now, and says so."""
+        name, rest = args[0], args[1:]
+        if name in RENAMED and not ctx.resilient_parsing:
+            write_error(f"{name} is now: nuggets {RENAMED[name]}")
+            # The note stood behind the question.
+            args = [*RENAMED[name].split(), *(rest[1::-1] + rest[2:] if name == "why" else rest)]
         return super().resolve_command(ctx, args)
 
     def shell_complete(

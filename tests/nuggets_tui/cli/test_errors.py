@@ -127,9 +127,11 @@ def test_an_interrupt_ends_quietly_with_130(nuggets: Any, monkeypatch: pytest.Mo
     assert "Traceback" not in result.stderr
 
 
-@pytest.mark.parametrize("name", list(RENAMED))
-def test_what_a_command_was_called_is_answered_with_its_name(nuggets: Any, name: str) -> None:
-    assert RENAMED[name] in nuggets.fails(name, "x")
+def test_what_was_called_otherwise_before_answers_and_says_what_it_is_called(nuggets: Any) -> None:
+    nuggets.ok("remember", "web", "port", "8080")
+    for words in (("list",), ("facts", "web"), ("why", "port", "port"), ("clear", "web", "--yes")):
+        result = nuggets(*words)
+        assert (result.exit_code, RENAMED[words[0]] in result.stderr) == (0, True), words
 
 
 def test_without_a_terminal_no_command_is_help_and_exit_code_two(nuggets: Any) -> None:
