@@ -102,7 +102,7 @@ def test_recall_explains_the_note_that_answered_or_that_is_named(filled: Any) ->
 
 def test_recall_reads_the_question_as_words_unless_its_syntax_is_asked_for(filled: Any) -> None:
     asked = ("recall", "roll back -anna nugget:web", "--explain", "Rollback")
-    assert filled.json(*asked)["explained"][0]["obstacle"] is None
+    assert filled.json(*asked, code=1)["explained"][0]["obstacle"] is None
     assert filled.json(*asked, "--syntax", code=1)["explained"][0]["obstacle"] == "filters"
 
 
