@@ -70,22 +70,9 @@ def new_note(
 
 def as_hidden_fact(fact: Fact, index: int) -> HiddenFact:
     """A fact as it waits inside its hidden note; `index` is the place that it had."""
-    return HiddenFact(
-        key=fact.key,
-        value=fact.value,
-        hits=fact.hits,
-        last_hit_session=fact.last_hit_session,
-        index=index,
-        extra=fact.extra,
-    )
+    return HiddenFact(**msgspec.structs.asdict(fact), index=index)
 
 
 def as_visible_fact(kept: HiddenFact) -> Fact:
     """The fact that waited inside a hidden note."""
-    return Fact(
-        key=kept.key,
-        value=kept.value,
-        hits=kept.hits,
-        last_hit_session=kept.last_hit_session,
-        extra=kept.extra,
-    )
+    return Fact(**{name: getattr(kept, name) for name in Fact.__struct_fields__})

@@ -7,9 +7,10 @@ after. Preview, audit log, undo and rebase all read this one shape.
 from __future__ import annotations
 
 import json
-from typing import Final, Literal
+from typing import Final, Literal, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from core.errors import ErrorCode, InvalidInputError
 from core.model.fact import Fact, NuggetMeta
@@ -115,6 +116,9 @@ class FileRepair(msgspec.Struct, frozen=True, kw_only=True):
     after: str
 
 
+_Change = TypeVar("_Change", NoteChange, FactChange, NuggetChange, FileChange)
+
+
 class ChangeSet(msgspec.Struct, frozen=True, kw_only=True):
     """One entry of a memory's history. `at` is an ISO 8601 time in UTC.
 
@@ -174,30 +178,17 @@ class ChangeSet(msgspec.Struct, frozen=True, kw_only=True):
         self, *, id: str, at: str, author: Author, reason: str, kind: ChangeKind = "undo"
     ) -> ChangeSet:
         """The change set that takes this one back: before and after swapped, in reverse order."""
+        facts = [_swapped(change) for change in reversed(self.facts)]
         return ChangeSet(
-            id=id,
-            at=at,
-            author=author,
-            reason=reason,
-            kind=kind,
-            about=self.id,
-            notes=tuple(
-                NoteChange(id=c.id, before=c.after, after=c.before, index=c.index)
-                for c in reversed(self.notes)
-            ),
-            facts=tuple(
-                FactChange(
-                    nugget=c.nugget,
-                    key=c.after.key if c.after else c.key,
-                    before=c.after,
-                    after=c.before,
-                    index=c.index,
-                )
-                for c in reversed(self.facts)
-            ),
-            nuggets=tuple(NuggetChange(name=c.name, before=c.after, after=c.before) for c in self.nuggets),
-            files=tuple(FileChange(path=c.path, before=c.after, after=c.before) for c in self.files),
-        )
+            id=id, at=at, author=author, reason=reason, kind=kind, about=self.id,
+            notes=tuple(map(_swapped, reversed(self.notes))),
+            facts=tuple(replace(one, key=one.before.key if one.before else one.key) for one in facts),
+            nuggets=tuple(map(_swapped, self.nuggets)), files=tuple(map(_swapped, self.files)),
+        )  # fmt: skip
+
+
+def _swapped(change: _Change) -> _Change:
+    return replace(change, before=change.after, after=change.before)
 
 
 def drops_recall(change: NoteChange | FactChange) -> bool:
@@ -211,14 +202,12 @@ def joined(first: ChangeSet, second: ChangeSet) -> ChangeSet:
     for change in second.notes:
         former = notes.get(change.id)
         before = former.before if former is not None else change.before
-        notes[change.id] = msgspec.structs.replace(change, before=before)
+        notes[change.id] = replace(change, before=before)
     facts = {(change.nugget, change.key): change for change in first.facts}
     for fact in second.facts:
         known = facts.get((fact.nugget, fact.key))
         start = known.before if known is not None else fact.before
-        facts[fact.nugget, fact.key] = msgspec.structs.replace(fact, before=start)
+        facts[fact.nugget, fact.key] = replace(fact, before=start)
     count = max(len(notes), len(facts))
     reason = second.reason if count == 1 else f"recalled {count} notes"
-    return msgspec.structs.replace(
-        second, reason=reason, notes=tuple(notes.values()), facts=tuple(facts.values())
-    )
+    return replace(second, reason=reason, notes=tuple(notes.values()), facts=tuple(facts.values()))

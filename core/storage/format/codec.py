@@ -119,18 +119,6 @@ def legible(raw: bytes, name: str) -> str:
     return text if isinstance(text, str) and "\ufffd" not in text else ""
 
 
-def unreadable_name(raw: bytes, item: type[Note] | type[Fact], rules: InferenceSettings) -> str | None:
-    """The id of a note or the key of a fact that cannot be understood, "" when illegible; None for one that can."""
-    try:
-        if item is Note:
-            read_note(raw, rules)
-        else:
-            read_fact(raw)
-    except ItemError as error:
-        return error.id
-    return None
-
-
 def _is_utf_8(raw: bytes) -> bool:
     """Whether text can be told from these bytes without guessing; a lone surrogate in JSON's own spelling is text."""
     if raw.isascii():

@@ -17,7 +17,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, NamedTuple, Sel
 import msgspec
 from msgspec.structs import force_setattr
 
-from core.errors import BrokenFileError, ErrorCode, NuggetsError, Remedy, StorageError, remedy_for
+from core.errors import (
+    BrokenFileError,
+    ErrorCode,
+    NuggetsError,
+    ReadOnlyError,
+    Remedy,
+    StorageError,
+    remedy_for,
+)
 from core.folder import FACT_SUFFIXES, GRAPH_FILE, is_fact_file
 from core.model.change import FactChange, NoteChange
 from core.model.fact import Fact, Nugget, NuggetMeta
@@ -360,6 +368,39 @@ def read_nugget(path: Path, data: bytes, fingerprint: Fingerprint | None) -> Nug
         tail=data[len(data.rstrip(b" \t\r\n")) :],
     )  # fmt: skip
     return _with_facts(document, raws)
+
+
+def read_sound(
+    path: Path,
+    data: bytes,
+    fingerprint: Fingerprint | None,
+    rules: InferenceSettings,
+    *,
+    kept: str,
+    todo: str,
+) -> Document:
+    """A note graph or a fact file, told by its content, that can be read as a whole. todo: what is not done with one of
+    a newer version, such as "merge it". Raises BrokenFileError, ReadOnlyError.
+    """
+    try:
+        kind = kind_of(data)
+        document = (
+            read_nugget(path, data, fingerprint)
+            if kind == "facts"
+            else read_graph(path, data, fingerprint, rules)
+        )
+        what = document.broken if kind else "the file is neither a note graph nor a fact file"
+    except JsonError as error:
+        what = f"the file cannot be read ({error})"
+    except BrokenFileError as error:
+        what = error.what
+    if what:
+        advice = "fix the file, or replace it with a good copy"
+        raise BrokenFileError(what, where=str(path), kept=kept, todo=advice)
+    if document.read_only:
+        code, remedy = ErrorCode.NEWER_VERSION, Remedy("update", todo)
+        raise ReadOnlyError(document.read_only, code=code, remedy=remedy, where=str(path), kept=kept)
+    return document
 
 
 def remembered_nugget(path: Path, head: bytes, raws: list[bytes]) -> NuggetDocument:

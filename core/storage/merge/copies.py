@@ -17,12 +17,8 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from core.errors import (
-    BrokenFileError,
-    ErrorCode,
     NotFoundError,
     NuggetsError,
-    ReadOnlyError,
-    Remedy,
     StorageError,
     remedy_for,
 )
@@ -45,8 +41,8 @@ from core.storage.format.documents import (
     NuggetDocument,
     kind_of,
     nugget_of_file,
-    read_graph,
     read_nugget,
+    read_sound,
 )
 from core.storage.format.json_text import JsonError, load, split_object
 from core.storage.merge.merge import (
@@ -65,7 +61,6 @@ T = TypeVar("T", Note, Fact)
 # held, oldest first.
 Versions = Callable[[str, Any], Sequence[Any]]
 _JSON: Final = ".json"
-_KEPT: Final = "the file is unchanged"
 # What the tools put between a file's name and its ending. Dropbox, Nextcloud, ownCloud, Seafile and Google Drive:
 # " (...)"; Syncthing: ".sync-conflict-20261120-103000-ABCDEFG"; iCloud: " 2"; OneDrive: "-MACHINE"; Synology,
 # Resilio and others: some word with "conflict" in it.
@@ -195,22 +190,12 @@ def read_copy(copy: ConflictCopy, rules: InferenceSettings | None = None) -> Doc
     found = read_file(copy.path)
     if found is None:
         raise NotFoundError("no such file", field="file", where=str(copy.path))
-    document: Document
-    if copy.original.name == GRAPH_FILE.name:
-        document = read_graph(copy.path, *found, rules or InferenceSettings())
-    else:
-        document = read_nugget(copy.path, *found)
-        if document.broken:
-            raise BrokenFileError(document.broken, where=str(copy.path), kept=_KEPT)
-        if "name" not in document.fields:
-            meta = msgspec.structs.replace(document.meta, name=nugget_of_file(copy.original.name))
-            document = replace(document, meta=meta)
-    if document.read_only:
-        version = document.fields["version"].decode(errors="replace")
-        raise ReadOnlyError(
-            f"has version {version}, newer than nuggets-tui supports", code=ErrorCode.NEWER_VERSION,
-            remedy=Remedy("update", "join it"), where=str(copy.path), kept=_KEPT,
-        )  # fmt: skip
+    document = read_sound(
+        copy.path, *found, rules or InferenceSettings(), kept="the file is unchanged", todo="join it"
+    )
+    if isinstance(document, NuggetDocument) and "name" not in document.fields:
+        meta = msgspec.structs.replace(document.meta, name=nugget_of_file(copy.original.name))
+        document = replace(document, meta=meta)
     return document
 
 

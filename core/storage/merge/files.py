@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from core.errors import BrokenFileError, ConflictError, ErrorCode, NotFoundError, ReadOnlyError, Remedy
+from core.errors import BrokenFileError, ConflictError, ErrorCode, NotFoundError
 from core.model.change import GIT, ChangeSet, FactChange, NoteChange
 from core.model.compare import Differences, differences, spaced_as
 from core.model.entry import Conflict
@@ -29,9 +29,7 @@ from core.storage.format.documents import (
     changed_graph,
     changed_nugget,
     id_of,
-    kind_of,
-    read_graph,
-    read_nugget,
+    read_sound,
 )
 from core.storage.merge.deciding import Collect, conflict
 from core.storage.merge.merge import changes
@@ -229,21 +227,4 @@ def _read(path: Path, rules: InferenceSettings) -> Document:
     found = read_file(path)
     if found is None:
         raise NotFoundError("no such file", field="file", where=str(path), kept=_KEPT)
-    document: Document | None = None
-    try:
-        kind = kind_of(found[0])
-        if kind == "notes":
-            document = read_graph(path, *found, rules)
-        elif kind == "facts":
-            document = read_nugget(path, *found)
-        what = document.broken if document is not None else "the file is neither a note graph nor a fact file"
-    except ValueError as error:
-        what = f"the file cannot be read ({error})"
-    if what or document is None:
-        todo = "fix the file, or replace it with a good copy"
-        raise BrokenFileError(what, where=str(path), kept=_KEPT, todo=todo)
-    if document.read_only:
-        raise ReadOnlyError(
-            document.read_only, code=ErrorCode.NEWER_VERSION, remedy=Remedy("update", "merge it"), kept=_KEPT
-        )
-    return document
+    return read_sound(path, *found, rules, kept=_KEPT, todo="merge it")

@@ -11,10 +11,9 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from core.model.fact import Fact, NuggetMeta
-from core.model.note import Note
+from core.model.fact import NuggetMeta
 from core.settings import InferenceSettings
-from core.storage.format.codec import ItemError, read_fact, read_note, unreadable_name
+from core.storage.format.codec import ItemError, legible, read_fact, read_note
 from core.storage.format.documents import BOM, Document, GraphDocument, id_of
 
 # Python's own parser tells where a value ends. None of its strings runs over the end of a line: so a stray quotation
@@ -41,13 +40,13 @@ class Piece(NamedTuple):
     raw: bytes
 
 
-def pieces_of(document: Document, rules: InferenceSettings) -> list[Piece]:
+def pieces_of(document: Document) -> list[Piece]:
     """What stands in a file that can be read as a whole, in its order."""
-    kind = Note if isinstance(document, GraphDocument) else Fact
+    named = "id" if isinstance(document, GraphDocument) else "key"
     found = []
     for item, raw in zip(document.items, document.raws, strict=True):
         known = item or document.later.get(raw)
-        name = id_of(known) if known is not None else unreadable_name(raw, kind, rules) or ""
+        name = id_of(known) if known is not None else legible(raw, named)
         found.append(Piece(name, known is not None, raw))
     return found
 

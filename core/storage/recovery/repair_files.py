@@ -132,7 +132,7 @@ def _last_read(session: JournalSession, loaded: Loaded) -> dict[Path, tuple[list
         one = baseline.get(session.baseline.name(path))
         if document.problems and one is not None:
             former = session.baseline.remembered(session.journal, path, one.head, loaded.graph)
-            raws, replaced = woven(pieces_of(document, session.rules), former, missing=False)
+            raws, replaced = woven(pieces_of(document), former, missing=False)
             if replaced:
                 found[path] = raws, replaced
     return found

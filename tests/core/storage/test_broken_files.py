@@ -49,7 +49,7 @@ def test_a_graph_that_is_cut_off_anywhere_is_named_and_left_alone(tmp_path: Path
     )
     whole = path.read_bytes()
     memory = Memory.open(tmp_path)
-    kinds = (
+    marks = (
         b'"version',
         b"3",
         b'"notes"',
@@ -63,18 +63,8 @@ def test_a_graph_that_is_cut_off_anywhere_is_named_and_left_alone(tmp_path: Path
         b"\xc3",
         b"\xac",
     )
-    places = {
-        0,
-        1,
-        2,
-        len(whole) - 2,
-        len(whole) - 3,
-        len(whole) - 5,
-        whole.rindex(b"]"),
-        whole.rindex(b"]") + 1,
-    }
-    places |= {whole.index(kind) + step for kind in kinds for step in (0, 1)}
-    places |= set(range(0, len(whole) - 2, 97))
+    places = {0, 1, 2, len(whole) - 3, len(whole) - 5, *range(0, len(whole) - 2, 97)}
+    places |= {whole.index(mark) + step for mark in marks for step in (0, 1)}
     for place in sorted(places):
         path.write_bytes(whole[:place])
         _refused_as_broken(tmp_path, memory)
