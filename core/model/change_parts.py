@@ -16,32 +16,46 @@ def change_parts(change_set: ChangeSet) -> tuple[ChangeSet, ...]:
     A fact goes with the note that mirrors it, and a link with its other end. A nugget that comes or goes does so
     with whichever of its facts and notes leaves it empty.
     """
-    places = {change.id: place for place, change in enumerate(change_set.notes)}
-    turned = {change.id: _turned(change) for change in change_set.notes}
     pointing: dict[str, list[NoteChange]] = {}
     for change in change_set.notes:
-        for target in turned[change.id]:
+        for target in _turned(change):
             pointing.setdefault(target, []).append(change)
+    groups: list[ChangeSet] = []
+    noted, alone = _apart(change_set)
+    for change, facts in noted:
+        others = pointing.get(change.id, ())
+        ends = [end for other in others if (end := _end_of_links(other, change)) is not None]
+        groups.append(msgspec.structs.replace(change_set, notes=(change, *ends), facts=tuple(facts)))
+    groups += [msgspec.structs.replace(change_set, notes=(), facts=(fact,)) for fact in alone]
+    groups += [msgspec.structs.replace(change_set, notes=(), facts=(), files=(f,)) for f in change_set.files]
+    return tuple(_named(group, change_set, number) for number, group in enumerate(groups, 1))
+
+
+def count_parts(change_set: ChangeSet) -> int:
+    """How many parts a change set has; making them costs more where many notes lead to one."""
+    noted, alone = _apart(change_set)
+    return len(noted) + len(alone) + len(change_set.files)
+
+
+def _apart(
+    change_set: ChangeSet,
+) -> tuple[list[tuple[NoteChange, list[FactChange]]], list[FactChange]]:
+    """The changes of notes that are no mere ends of links, each with those of its facts, and the other facts."""
+    places = {change.id: place for place, change in enumerate(change_set.notes)}
     # Facts by nugget, key, and whether it is the key after the change.
     mirrored: dict[tuple[str, str, bool], list[FactChange]] = {}
     for fact in change_set.facts:
         for held, later in ((fact.before, False), (fact.after, True)):
             if held is not None:
                 mirrored.setdefault((fact.nugget, held.key, later), []).append(fact)
-    groups: list[ChangeSet] = []
     taken: set[int] = set()
+    noted = []
     for change in change_set.notes:
-        if _is_other_end(change, turned[change.id], places):
-            continue
-        mine = [fact for fact in _facts_of(change, mirrored) if id(fact) not in taken]
-        taken |= {id(fact) for fact in mine}
-        others = pointing.get(change.id, ())
-        ends = [end for other in others if (end := _end_of_links(other, change)) is not None]
-        groups.append(msgspec.structs.replace(change_set, notes=(change, *ends), facts=tuple(mine)))
-    alone = [fact for fact in change_set.facts if id(fact) not in taken]
-    groups += [msgspec.structs.replace(change_set, notes=(), facts=(fact,)) for fact in alone]
-    groups += [msgspec.structs.replace(change_set, notes=(), facts=(), files=(f,)) for f in change_set.files]
-    return tuple(_named(group, change_set, number) for number, group in enumerate(groups, 1))
+        if not _is_other_end(change, _turned(change), places):
+            mine = [fact for fact in _facts_of(change, mirrored) if id(fact) not in taken]
+            taken |= {id(fact) for fact in mine}
+            noted.append((change, mine))
+    return noted, [fact for fact in change_set.facts if id(fact) not in taken]
 
 
 def _named(group: ChangeSet, whole: ChangeSet, number: int) -> ChangeSet:
@@ -119,10 +133,9 @@ def _end_of_links(other: NoteChange, change: NoteChange) -> NoteChange | None:
 
 def select_parts(change_set: ChangeSet, numbers: Collection[int]) -> ChangeSet:
     """Some of the parts of a change set, by their numbers, as one; all of them are the change set itself."""
-    parts = change_parts(change_set)
-    if len(numbers) == len(parts):
+    if len(numbers) == count_parts(change_set):
         return change_set
-    picked = [part for number, part in enumerate(parts, 1) if number in numbers]
+    picked = [part for number, part in enumerate(change_parts(change_set), 1) if number in numbers]
     whole = {part.notes[0].id: part.notes[0] for part in picked if part.notes}
     # A note that is a part of its own is not the mere end of another's link.
     notes = whole | {end.id: end for part in picked for end in part.notes[1:] if end.id not in whole}

@@ -20,7 +20,7 @@ from core.errors import (
     partly_done,
 )
 from core.model.change import Author, ChangeKind, ChangeSet, FactChange, NoteChange
-from core.model.change_parts import change_parts, part_reference, referenced_parts, select_parts
+from core.model.change_parts import count_parts, part_reference, referenced_parts, select_parts
 from core.model.entry import Conflict, Entry
 from core.model.note import Note, custom_tags, replace
 from core.services.log_access import guarded
@@ -245,7 +245,7 @@ class History:
         wanted: only these; None: all. Raises NotFoundError for a number that it does not have, InvalidInputError where
         no part is so.
         """
-        count, back = len(change_parts(entry.change_set)), self._journal.undone()
+        count, back = count_parts(entry.change_set), self._journal.undone()
         every = frozenset(range(1, count + 1))
         if unknown := sorted((wanted or frozenset()) - every):
             what = f"this entry has {count} changes, but no number {unknown[0]}"
