@@ -332,10 +332,7 @@ def source_spans(text: str, facts: Iterable[str]) -> list[tuple[int, int] | None
 
 
 def _best(
-    fact: frozenset[str],
-    spans: list[tuple[int, int]],
-    meanings: list[frozenset[str]],
-    holding: Counter[str],
+    fact: frozenset[str], spans: list[tuple[int, int]], meanings: list[frozenset[str]], holding: Counter[str]
 ) -> tuple[int, int] | None:
     best, most = None, 0.0
     for span, meaning in zip(spans, meanings, strict=True):

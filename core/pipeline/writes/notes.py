@@ -114,9 +114,7 @@ def note_of(draft: Draft, row: NoteEdit, id: str) -> Note:
         created_at=at,
         updated_at=at,
         last_accessed_at=at,
-        extra={
-            ORIGIN: {"memory": row.text("raw_id"), "fact": row.fact_id, "model": row.text("model")},
-        },
+        extra={ORIGIN: {"memory": row.text("raw_id"), "fact": row.fact_id, "model": row.text("model")}},
         **meta._asdict(),
     )
 

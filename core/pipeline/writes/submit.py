@@ -120,11 +120,7 @@ def _store(writer: Tables, raw: RawMemory, forms: Normalised, links: Links, atte
     job = None
     if not earlier:
         job = writer.jobs.enqueue(
-            type="extract",
-            target=raw.id,
-            now=raw.created_at,
-            max_attempts=attempts,
-            held=status == "held",
+            type="extract", target=raw.id, now=raw.created_at, max_attempts=attempts, held=status == "held"
         )
     names = tuple(one.name for one in links.entities)
     return Ingested(raw.id, status, job, earlier, names, links.protected)
