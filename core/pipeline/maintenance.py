@@ -333,9 +333,7 @@ def _propose(writer: Tables, context: RepairContext, pair: _Pair) -> bool:
         contradiction="", span=None, note_id="", nugget=goes.nugget, created_at=now, resolved_at=None, resolved_by="",
     )  # fmt: skip
     # No hash: what is refused here is the merge, and not the fact.
-    writer.proposals.insert(
-        proposal, job_id=-context.run, place=int(digest[:8], 16), prompt_version="", content_hash=""
-    )
+    writer.proposals.insert(proposal, job_id=-context.run, place=int(digest[:8], 16), content_hash="")
     writer.history.append(
         at=now, event="proposed", changed_by=context.by, reason=ProposalReason.SAME_AS, raw_id=goes.raw_id,
         proposal_id=proposal.id, fact_id=goes.id, note_id=goes.note_id, old_content=goes.content,

@@ -304,8 +304,8 @@ class StoredProposal:
     """What should become of one fact, and what did. span: where in the raw text it comes from, None if nowhere.
 
     told: the model's or rule's words. target_note: the note it would change or repeat, "" for an addition.
-    note_id: the note it became. contradiction: how it contradicts its target, "" when it does not. becomes: of a listed
-    change that edits its note, what the note says then.
+    note_id: the note it became. contradiction: how it contradicts its target, "" when it does not. prompt_version: of
+    the prompts that it came of. becomes: of a listed change that edits its note, what the note says then.
     """
 
     id: str
@@ -321,16 +321,17 @@ class StoredProposal:
     told: str
     decided_by: str
     model: str
-    status: ProposalStatus
-    reason: str
-    review_needed: bool
-    contradiction: str
-    span: tuple[int, int] | None
-    note_id: str
     nugget: str
     created_at: int
-    resolved_at: int | None
-    resolved_by: str
+    status: ProposalStatus = "proposed"
+    reason: str = ""
+    review_needed: bool = False
+    contradiction: str = ""
+    span: tuple[int, int] | None = None
+    note_id: str = ""
+    resolved_at: int | None = None
+    resolved_by: str = ""
+    prompt_version: str = ""
     becomes: str = ""
 
     @property

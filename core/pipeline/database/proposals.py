@@ -24,8 +24,7 @@ _PLAIN: Final = tuple(name for name in StoredProposal.__slots__ if name not in (
 _ACCEPTED: Final = "(proposals.action <> 'add' OR resolved_by <> '' AND resolved_by NOT LIKE 'pipeline%')"
 # Of what was handed over for a proposal, that which settled it.
 _UNDONE: Final = f"""
-SELECT proposals.id, proposals.status, proposals.reason, proposals.raw_id, proposals.content, proposals.model,
-    proposals.prompt_version, op, fact_id, box.note_id, entry_id
+SELECT proposals.id, proposals.status, op, fact_id, box.note_id, entry_id
 FROM proposals JOIN note_edits AS box ON box.proposal_id = proposals.id
 WHERE box.status = 'done' AND entry_id = (
     SELECT entry_id FROM note_edits AS last WHERE last.proposal_id = proposals.id AND last.status = 'done'
@@ -46,14 +45,12 @@ def _stored(row: sqlite3.Row) -> StoredProposal:
 class Proposals(Rows):
     """What was proposed, and what became of it."""
 
-    def insert(
-        self, proposal: StoredProposal, *, job_id: int, place: int, prompt_version: str, content_hash: str
-    ) -> None:
+    def insert(self, proposal: StoredProposal, *, job_id: int, place: int, content_hash: str) -> None:
         """Stores a proposal. place: the index of its fact in the extraction. content_hash: of the fact."""
         start, end = proposal.span or (None, None)
         self.insert_row(
             "proposals", **{name: getattr(proposal, name) for name in _PLAIN}, span_start=start, span_end=end,
-            job_id=job_id, place=place, prompt_version=prompt_version, content_hash=content_hash,
+            job_id=job_id, place=place, content_hash=content_hash,
         )  # fmt: skip
 
     def resolve(
@@ -220,10 +217,6 @@ class Proposals(Rows):
             confidence,
         )
         return tuple(row[0] for row in rows)
-
-    def prompt_version(self, proposal_id: str) -> str:
-        """The version of the prompt that a proposal comes from."""
-        return self.text("SELECT prompt_version FROM proposals WHERE id = ?", proposal_id)
 
     def waiting_changes(self, note_id: str = "") -> tuple[tuple[str, str, str], ...]:
         """The changes of one note that wait for a person, or of all notes, the oldest first: the note that each would

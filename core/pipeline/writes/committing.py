@@ -15,7 +15,7 @@ from core.pipeline.intake.normalisation import Normalised, normalise
 from core.pipeline.modes import Mode
 from core.pipeline.records import ProposalReason, ProposalStatus, RawMemory, RawStatus, StoredProposal
 from core.pipeline.windows import NOTHING_READ, Outcome, Progress
-from core.pipeline.writes.execution import Execution, ExecutionResult, Graph, record
+from core.pipeline.writes.execution import Execution, ExecutionResult, Graph, note_down, record
 
 # In the audit: what became of a fact that a later one of the same text corrects.
 REPLACED: Final = "replaced"
@@ -278,14 +278,11 @@ class _PlanWrite:
     def _write(self, planned: PlannedFact) -> None:
         plan, writer = self.plan, self.writer
         place = plan.reading.before.facts + planned.place
-        decided = "" if planned.proposal is None else planned.proposal.prompt_version
-        # Of the extraction, and of a decision by a model.
-        version = "+".join(filter(None, (plan.prompt_version, decided)))
         proposal, rule = self._after_earlier_windows(planned, self._proposed(planned, place))
         outcome = ExecutionResult(rule.status, rule.reason)
         if rule.status == "applied":
             outcome = Execution(
-                writer, plan.graph, proposal, version, plan.raw.project, self.now, fresh=self.fresh
+                writer, plan.graph, proposal, plan.raw.project, self.now, fresh=self.fresh
             ).run()
             self._settle_waiting(planned, outcome)
         elif rule.status == "deduped":
@@ -304,11 +301,10 @@ class _PlanWrite:
             resolved_by=self._by if settled else "",
         )
         writer.proposals.insert(
-            proposal, job_id=plan.job_id, place=place, prompt_version=version,
-            content_hash=planned.said.content_hash,
+            proposal, job_id=plan.job_id, place=place, content_hash=planned.said.content_hash
         )  # fmt: skip
         record(
-            writer, proposal, outcome, version, self.now, event="none", by=self._by, latency_ms=self.latency_ms,
+            writer, proposal, outcome, self.now, event="none", by=self._by, latency_ms=self.latency_ms,
             more={
                 "job": plan.job_id, "shadow": not plan.mode.writes_notes, "factCount": len(plan.facts),
                 "entityCount": len(plan.relations),
@@ -325,6 +321,7 @@ class _PlanWrite:
         target_note = ""
         if target is not None:
             target_note = target.id if target.fact is None else self.made.get(target.fact, "")
+        decided = "" if proposal is None else proposal.prompt_version
         return StoredProposal(
             id=proposal_id(plan.raw.id, plan.job_id, place),
             raw_id=plan.raw.id,
@@ -339,16 +336,12 @@ class _PlanWrite:
             told=planned.told if proposal is None else proposal.reason,
             decided_by="" if proposal is None else proposal.decided_by,
             model=plan.model,
-            status="proposed",
-            reason="",
-            review_needed=False,
-            contradiction=planned.contradiction,
-            span=planned.span,
-            note_id="",
             nugget=plan.raw.nugget,
             created_at=self.now,
-            resolved_at=None,
-            resolved_by="",
+            contradiction=planned.contradiction,
+            span=planned.span,
+            # Of the extraction, and of a decision by a model.
+            prompt_version="+".join(filter(None, (plan.prompt_version, decided))),
         )
 
     def _after_earlier_windows(
@@ -409,20 +402,10 @@ class _PlanWrite:
 
     def _record_replaced(self, earlier: StoredProposal, later: StoredProposal) -> None:
         """Says in the audit by which later statement of the same text one was replaced."""
-        self.writer.history.append(
-            at=self.now,
-            event=REPLACED,
-            changed_by=self._by,
-            reason=ProposalReason.REPLACED,
-            raw_id=earlier.raw_id,
-            proposal_id=earlier.id,
-            note_id=earlier.note_id,
-            old_content=earlier.content,
-            new_content=later.content,
-            model=later.model,
-            prompt_version=self.writer.proposals.prompt_version(earlier.id),
-            metadata={"by": later.id},
-        )
+        note_down(
+            self.writer, earlier, self.now, event=REPLACED, by=self._by, reason=ProposalReason.REPLACED,
+            note_id=earlier.note_id, old_content=earlier.content, new_content=later.content, metadata={"by": later.id},
+        )  # fmt: skip
 
     def _ruled(self, planned: PlannedFact, proposal: StoredProposal) -> Ruling:
         plan, said, proposals = self.plan, planned.said, self.writer.proposals

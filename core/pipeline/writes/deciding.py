@@ -8,8 +8,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 from core.errors import NotFoundError, NuggetsError
 from core.pipeline.decide import SAME_SAYING, Saying, saying, says_the_same
@@ -20,6 +20,7 @@ from core.pipeline.writes.execution import (
     Execution,
     ExecutionResult,
     Graph,
+    note_down,
     record,
     settle_replaced,
     stand_together,
@@ -120,7 +121,6 @@ class _Acceptance:
 
     def _one(self, proposal: StoredProposal) -> ExecutionResult:
         writer, proposals = self._writer, self._writer.proposals
-        version = proposals.prompt_version(proposal.id)
         if proposal.reason == ProposalReason.UNDONE:
             writer.note_edits.forget_done(proposal.id)
         raw = writer.raw.raw_of(proposal.raw_id)
@@ -128,7 +128,7 @@ class _Acceptance:
             outcome = ExecutionResult("skipped", ProposalReason.EMPTY)
         else:
             project = raw.project if raw else ""
-            outcome = Execution(writer, self._graph, proposal, version, project, self._now, self._by).run()
+            outcome = Execution(writer, self._graph, proposal, project, self._now, self._by).run()
         if outcome.reason == ProposalReason.TARGET_CHANGED:
             # It waits on, held against what the note says by now.
             proposals.retarget(proposal.id, outcome.note_id, outcome.former)
@@ -142,7 +142,7 @@ class _Acceptance:
             note_id=outcome.note_id if outcome.status == "applied" else "",
             repeated=outcome.note_id if outcome.status == "deduped" else "",
         )
-        record(writer, proposal, outcome, version, self._now, event="accepted", by=self._by)
+        record(writer, proposal, outcome, self._now, event="accepted", by=self._by)
         if outcome.status == "applied":
             self._move_others(proposal, outcome)
         if outcome.status in ("applied", "deduped"):
@@ -171,8 +171,7 @@ class _Acceptance:
             proposals.resolve(
                 one.id, "deduped", reason=repeats.reason, by=self._by, now=self._now, repeated=outcome.note_id
             )
-            version = proposals.prompt_version(one.id)
-            record(self._writer, one, repeats, version, self._now, event="accepted", by=self._by)
+            record(self._writer, one, repeats, self._now, event="accepted", by=self._by)
 
     def _repeating(self, accepted: StoredProposal) -> Iterator[StoredProposal]:
         """Those that say what was accepted; a change of another note waits on, and so does a deletion."""
@@ -244,8 +243,7 @@ def refuse(database: Database, ids: Iterable[str], *, by: str, now: int, entry_i
             if proposal is None or not proposal.open:
                 continue
             writer.proposals.resolve(id, outcome.status, reason=outcome.reason, by=by, now=now)
-            version = writer.proposals.prompt_version(id)
-            record(writer, proposal, outcome, version, now, event="refused", by=by)
+            record(writer, proposal, outcome, now, event="refused", by=by)
             refused.append(proposal)
         if refused:
             writer.decisions.refused(entry_id, _refusal(refused), by, now, refused)
@@ -336,7 +334,8 @@ def follow_undo(database: Database, memory: Memory, *, now: int) -> int:
         followed = {row["id"]: row for row in rows if _follow(writer, row, row["id"] in undone_ids)}
         for id, row in followed.items():
             back = id in undone_ids
-            _record(writer, row, "written", row["entry_id"], back, now)
+            ids = {"fact_id": row["fact_id"], "note_id": row["note_id"]}
+            _record(writer, id, row["entry_id"], now, undone=back, ids=ids)
             # What an acceptance replaced waits again with it, or no longer.
             for other in writer.proposals.settled_with(id):
                 status = ("review", ProposalReason.UNDONE) if back else ("skipped", ProposalReason.REPLACED)
@@ -374,35 +373,27 @@ def _turn(writer: Tables, decision: Decision, now: int) -> int:
     undone, proposals = not decision.undone, writer.proposals
     writer.decisions.set_undone(decision.entry_id, undone)
     done = 0
-    for proposal_id, status, reason in decision.refused:
-        by = decision.author
-        if proposals.turn_refusal(proposal_id, status, reason, undone=undone, by=by, now=now):
-            proposal = proposals.by_id(proposal_id)
-            assert proposal is not None
-            version = proposals.prompt_version(proposal.id)
-            row = {**asdict(proposal), "fact_id": "", "note_id": "", "prompt_version": version}
-            _record(writer, row, "refused", decision.entry_id, undone, now)
+    for proposal_id, *former in decision.refused:
+        if proposals.turn_refusal(proposal_id, *former, undone=undone, by=decision.author, now=now):
+            _record(writer, proposal_id, decision.entry_id, now, undone=undone)
             done += 1
     turn = writer.hints.restore if undone else writer.hints.remove
     return done + sum(turn(decision.note_id, hint) for hint in decision.hints)
 
 
 def _record(
-    writer: Tables, row: sqlite3.Row | Mapping[str, Any], event: str, entry_id: str, undone: bool, now: int
-) -> None:
-    """The row of the audit for a decision that was undone, or made once more. event: of the latter."""
-    again = ProposalReason.WRITTEN if event == "written" else ProposalReason.REFUSED
-    writer.history.append(
-        at=now,
-        event="reopened" if undone else event,
-        changed_by="person",
-        reason=ProposalReason.UNDONE if undone else again,
-        raw_id=row["raw_id"],
-        proposal_id=row["id"],
-        fact_id=row["fact_id"],
-        note_id=row["note_id"],
-        new_content=row["content"],
-        model=row["model"],
-        prompt_version=row["prompt_version"],
-        metadata={"entry": entry_id},
+    writer: Tables, proposal_id: str, entry_id: str, now: int, *, undone: bool, ids: Mapping[str, str] | None = None
+) -> None:  # fmt: skip
+    """The row of the audit for a decision that was undone, or made once more. ids: of the fact and note of one that was
+    accepted, None for one that was refused.
+    """
+    proposal = writer.proposals.by_id(proposal_id)
+    assert proposal is not None
+    event, reason = (
+        ("refused", ProposalReason.REFUSED) if ids is None else ("written", ProposalReason.WRITTEN)
     )
+    if undone:
+        event, reason = "reopened", ProposalReason.UNDONE
+    note_down(
+        writer, proposal, now, event=event, by="person", reason=reason, metadata={"entry": entry_id}, **(ids or {})
+    )  # fmt: skip

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import chain, count
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from core.model.note import Note
 from core.model.snapshot import Snapshot
@@ -84,7 +83,6 @@ class Execution:
     writer: Tables
     graph: Graph
     proposal: StoredProposal
-    prompt_version: str
     project: str
     now: int
     accepted_by: str = ""
@@ -161,7 +159,7 @@ class Execution:
         facts.insert(fact)
         self._enqueue(
             "add", fact.id, note_id, nugget=proposal.nugget, content=proposal.content, type=proposal.type,
-            confidence=proposal.fact_confidence, project=self.project, prompt_version=self.prompt_version,
+            confidence=proposal.fact_confidence, project=self.project, prompt_version=proposal.prompt_version,
             replaces=replaces,
         )  # fmt: skip
         return ExecutionResult("applied", ProposalReason.WRITTEN, note_id, fact.id, "add")
@@ -235,7 +233,7 @@ class Execution:
             note_id=note_id,
             status="active",
             model=proposal.model,
-            prompt_version=self.prompt_version,
+            prompt_version=proposal.prompt_version,
             created_at=created_at,
         )
 
@@ -274,32 +272,32 @@ def _revised(reader: Tables, proposal: StoredProposal, text: str) -> str:
     return revised(text, proposal.content, [one.content for one in beside])
 
 
-def record(
-    writer: Tables,
-    proposal: StoredProposal,
-    outcome: ExecutionResult,
-    prompt_version: str,
-    now: int,
-    *,
-    event: str,
-    by: str,
-    latency_ms: int | None = None,
-    more: Mapping[str, object] | None = None,
+def note_down(
+    writer: Tables, proposal: StoredProposal, now: int, *, event: str, by: str, reason: str, **more: Any
 ) -> None:
+    """Puts a row about a proposal into the audit. more: as `History.append` takes it."""
+    about = {"raw_id": proposal.raw_id, "new_content": proposal.content, "model": proposal.model}
+    writer.history.append(
+        at=now, event=event, changed_by=by, reason=reason, proposal_id=proposal.id,
+        prompt_version=proposal.prompt_version, **{**about, **more},
+    )  # fmt: skip
+
+
+def record(
+    writer: Tables, proposal: StoredProposal, outcome: ExecutionResult, now: int, *, event: str, by: str,
+    latency_ms: int | None = None, more: Mapping[str, object] | None = None,
+) -> None:  # fmt: skip
     """One row of the audit for what was decided about a proposal, by a model or a person, whatever came of it, and one
     more where a fact was made. latency_ms: of the model's calls, None when nobody measured. more: of the metadata.
     """
-    append = partial(
-        writer.history.append, at=now, raw_id=proposal.raw_id, proposal_id=proposal.id, fact_id=outcome.fact_id,
-        note_id=outcome.note_id, new_content=proposal.content, model=proposal.model, prompt_version=prompt_version,
-    )  # fmt: skip
-    append(
-        event=event, changed_by=by, reason=outcome.reason, latency_ms=latency_ms,
+    ids = {"fact_id": outcome.fact_id, "note_id": outcome.note_id}
+    note_down(
+        writer, proposal, now, event=event, by=by, reason=outcome.reason, latency_ms=latency_ms, **ids,
         old_content=outcome.former or proposal.target_content, metadata=_metadata(proposal, outcome) | dict(more or {}),
     )  # fmt: skip
     if outcome.done == "add":
         made = {"type": proposal.type, "confidence": proposal.fact_confidence}
-        append(event="created", changed_by=WRITER, reason=CREATED, metadata=made)
+        note_down(writer, proposal, now, event="created", by=WRITER, reason=CREATED, metadata=made, **ids)
 
 
 def _metadata(proposal: StoredProposal, outcome: ExecutionResult) -> dict[str, object]:
