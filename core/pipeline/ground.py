@@ -60,12 +60,12 @@ def numbers_stand_in(statement: str, sentence: str) -> bool:
     1,000 is 1000, 3,5 is 3.5, two is 2, and 3.11 stands in 3.11.4; nothing is converted.
     """
     there = _numbers(sentence)
-    return all(any(_is(number, other) for other in there) for number in _numbers(statement))
 
+    def stands(number: _Number) -> bool:
+        values = (other for other in there if (other.value + ".").startswith(f"{number.value}."))
+        return any(not number.unit or not other.unit or number.unit == other.unit for other in values)
 
-def _is(number: _Number, other: _Number) -> bool:
-    same = other.value == number.value or other.value.startswith(f"{number.value}.")
-    return same and (not number.unit or not other.unit or number.unit == other.unit)
+    return all(map(stands, _numbers(statement)))
 
 
 def _numbers(text: str) -> list[_Number]:

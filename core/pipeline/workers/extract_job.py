@@ -125,13 +125,20 @@ def think(
         for place, proposal in proposals.items()
         if proposal.target is not None and proposal.action in ("update", "delete")
     }
+    # Why there is no proposal for a fact, from the warnings that name it by its number.
+    told = {
+        place: one.removeprefix(head)
+        for place in range(len(found))
+        for one in decisions.warnings
+        if one.startswith(head := f"Fact {place + 1}: ")
+    }
     planned = [
         PlannedFact(
             place=place,
             fact=fact,
             said=normalise(fact.content),
             proposal=proposals.get(place),
-            told=_told(decisions.warnings, place),
+            told=told.get(place, ""),
             contradiction=checked[place][0] if place in checked else "",
             pinned=_pinned(graph, proposals.get(place)),
             span=spans[place],
@@ -297,12 +304,6 @@ def _checked(
     if error is not None and (isinstance(error, CallRefusedError) or error.outage):
         raise error
     return verdict.said, "" if error is None else error.kind
-
-
-def _told(warnings: tuple[str, ...], place: int) -> str:
-    """Why there is no proposal for a fact, from the warnings that name it by its number."""
-    head = f"Fact {place + 1}: "
-    return next((one.removeprefix(head) for one in warnings if one.startswith(head)), "")
 
 
 def _pinned(graph: Graph, proposal: Proposal | None) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
@@ -141,14 +141,9 @@ def parse_hints(answer: str, most: int, note: str | None = None) -> tuple[str, .
     spoken = _ORPHAN.sub("", _THINKING.sub("", answer))
     held = None if note is None else tokens(note)
     found: dict[str, str] = {}
-    for line in _questions(spoken):
-        if held is None or overlaps(telling(tokens(line)), held):
-            found.setdefault(line.casefold(), line)
-    return tuple(found.values())[:most]
-
-
-def _questions(text: str) -> Iterator[str]:
-    for line in text.splitlines():
+    for line in spoken.splitlines():
         said = " ".join(_NUMBER.sub("", line).split())
-        if _SHORTEST <= len(said) <= _LONGEST and (said.endswith("?") or _CUE.match(said)):
-            yield said
+        is_question = _SHORTEST <= len(said) <= _LONGEST and (said.endswith("?") or _CUE.match(said))
+        if is_question and (held is None or overlaps(telling(tokens(said)), held)):
+            found.setdefault(said.casefold(), said)
+    return tuple(found.values())[:most]

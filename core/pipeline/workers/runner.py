@@ -91,7 +91,7 @@ class Worker:
         """
         with self._turn:
             began, works = self._now(), self._may_lease(configuration)
-            released, reaped = self._release(configuration), self._reap()
+            released, reaped = self._take_back(configuration)
             job, warnings, notes = self._one_job(configuration, caller) if works else (None, (), 0)
             idle = job is None
             known = self._update_graph(configuration, began, idle=idle)
@@ -224,20 +224,18 @@ class Worker:
         """Has the next tick look for documents, however short ago that was done."""
         self._done_at.pop("documents", None)
 
-    def _release(self, configuration: PipelineConfiguration) -> int:
-        if configuration.mutations_frozen or not self._database.reading.jobs.any_held():
-            return 0
-        self.look_for_documents()
-        with self._database.write() as writer:
-            return writer.jobs.release_held(self._now())
-
-    def _reap(self) -> int:
-        now = self._now()
-        if not self._database.reading.jobs.any_expired(now):
-            return 0
+    def _take_back(self, configuration: PipelineConfiguration) -> tuple[int, int]:
+        """Lets what was held wait for a worker, and takes back what a worker lost; how many jobs of each."""
+        jobs, now, released = self._database.reading.jobs, self._now(), 0
+        if not configuration.mutations_frozen and jobs.any_held():
+            self.look_for_documents()
+            with self._database.write() as writer:
+                released = writer.jobs.release_held(now)
+        if not jobs.any_expired(now):
+            return released, 0
         with self._database.write() as writer:
             reaped = writer.jobs.reap(now)
-        return len(reaped.pending) + len(reaped.dead)
+        return released, len(reaped.pending) + len(reaped.dead)
 
     def _may_lease(self, configuration: PipelineConfiguration) -> bool:
         # Texts that were queued before a freeze wait for its end like those that came later.

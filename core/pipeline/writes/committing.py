@@ -284,7 +284,13 @@ class _PlanWrite:
             outcome = Execution(
                 writer, plan.graph, proposal, plan.raw.project, self.now, fresh=self.fresh
             ).run()
-            self._settle_waiting(planned, outcome)
+            waiting = writer.proposals.same(plan.raw.nugget, planned.said.content_hash)
+            if waiting is not None and waiting.open and outcome.note_id:
+                # A person was asked about it before.
+                writer.proposals.resolve(
+                    waiting.id, "deduped", reason=ProposalReason.DUPLICATE, by=self._by, now=self.now,
+                    repeated=outcome.note_id,
+                )  # fmt: skip
         elif rule.status == "deduped":
             # Without a note when it is still a proposal.
             there = writer.facts.same(proposal.nugget, planned.said.content_hash)
@@ -431,16 +437,6 @@ class _PlanWrite:
         if earlier is not None and rule.status in ("proposed", "review"):
             return Ruling("deduped", ProposalReason.DUPLICATE)
         return rule
-
-    def _settle_waiting(self, planned: PlannedFact, outcome: ExecutionResult) -> None:
-        """What was written need not wait for a person any more, who was asked about it before."""
-        proposals = self.writer.proposals
-        earlier = proposals.same(self.plan.raw.nugget, planned.said.content_hash)
-        if earlier is not None and earlier.open and outcome.note_id:
-            proposals.resolve(
-                earlier.id, "deduped", reason=ProposalReason.DUPLICATE, by=self._by, now=self.now,
-                repeated=outcome.note_id,
-            )  # fmt: skip
 
     def _count(self, proposal: StoredProposal) -> None:
         counts = self.counts

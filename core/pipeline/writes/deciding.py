@@ -246,17 +246,13 @@ def refuse(database: Database, ids: Iterable[str], *, by: str, now: int, entry_i
             record(writer, proposal, outcome, now, event="refused", by=by)
             refused.append(proposal)
         if refused:
-            writer.decisions.refused(entry_id, _refusal(refused), by, now, refused)
+            # It stands within sentences, which end for themselves.
+            said = " ".join((refused[0].content or refused[0].target_content).split()).removesuffix(".")
+            if len(said) > _LONGEST_REASON:
+                said = f"{said[: _LONGEST_REASON - 1].rstrip()}…"
+            told = f"refused {len(refused):,} proposals" if len(refused) > 1 else f"refused: {said}"
+            writer.decisions.refused(entry_id, told, by, now, refused)
     return tuple(one.id for one in refused)
-
-
-def _refusal(proposals: Sequence[StoredProposal]) -> str:
-    """What was refused, for the log."""
-    if len(proposals) > 1:
-        return f"refused {len(proposals):,} proposals"
-    # It stands within sentences, which end for themselves.
-    said = " ".join((proposals[0].content or proposals[0].target_content).split()).removesuffix(".")
-    return f"refused: {said if len(said) <= _LONGEST_REASON else said[: _LONGEST_REASON - 1].rstrip() + '…'}"
 
 
 def remove_hints(

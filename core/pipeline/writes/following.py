@@ -14,7 +14,7 @@ from core.errors import NuggetsError, partly_done
 from core.folder import DATABASE_FILE
 from core.graph.merging import survivor
 from core.model.draft import Draft
-from core.model.note import ORIGIN, Note, replace
+from core.model.note import ORIGIN, replace
 from core.model.snapshot import Snapshot
 from core.pipeline.database.connection import Database, open_read_only, refuse_damaged
 from core.pipeline.database.facts import FactStatus
@@ -74,18 +74,14 @@ def changed_notes(facts: tuple[FactStatus, ...], snapshot: Snapshot) -> Iterator
             if fact.status == "active" and fact.note_id not in snapshot.set_aside:
                 yield ChangedNote(fact, "gone")
         elif note.hidden:
-            if fact.status == "active" and not _lives_on(note, snapshot):
+            # It may have been merged into one that stands.
+            other = snapshot.by_id.get(survivor(snapshot, note.id))
+            if fact.status == "active" and (other is None or other.hidden):
                 yield ChangedNote(fact, "hidden", note.content)
         elif fact.status == "retracted":
             yield ChangedNote(fact, "back", note.content)
         elif note.content != fact.content and collapse_white_space(note.content) != fact.content:
             yield ChangedNote(fact, "reworded", note.content)
-
-
-def _lives_on(note: Note, snapshot: Snapshot) -> bool:
-    """Whether a hidden note was merged into one that stands."""
-    other = snapshot.by_id.get(survivor(snapshot, note.id))
-    return other is not None and not other.hidden
 
 
 def sync_from_notes(

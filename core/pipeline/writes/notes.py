@@ -244,7 +244,9 @@ def revised(text: str, statement: str, beside: Collection[str] = ()) -> str:
     free = (part for part in parts if all(part.end <= start or end <= part.start for start, end in kept))
     weighed = [(weight, part) for part in free if (weight := _weight(statement, part.of(text)))]
     if not weighed:
-        return _joined(text, statement)
+        if "\n" in text:
+            return f"{text}\n\n{statement}"
+        return f"{text}{'' if text.endswith(('.', '!', '?', '。', '…')) else '.'} {statement}"
     changed = max(weighed)[1]
     head, tail = text[: changed.before], text[changed.after :]
     if changed.before < changed.start:
@@ -252,12 +254,6 @@ def revised(text: str, statement: str, beside: Collection[str] = ()) -> str:
     if changed.after > changed.end:
         tail = f". {tail[0].upper()}{tail[1:]}"
     return f"{head}{statement.rstrip('.。') if tail[:1] in ('.', '!', '?', '。') else statement}{tail}"
-
-
-def _joined(text: str, statement: str) -> str:
-    if "\n" in text:
-        return f"{text}\n\n{statement}"
-    return f"{text}{'' if text.endswith(('.', '!', '?', '。', '…')) else '.'} {statement}"
 
 
 def _weight(statement: str, part: str) -> tuple[bool, float] | None:
@@ -279,7 +275,7 @@ def _parts(text: str, statement: str) -> list[_Part]:
         # A sentence in a table or in code would break it.
         if not code and not line.startswith("|"):
             for one in _sentences(text, begin, end):
-                found += _clauses(text, one, statement)
+                found += _clauses(text, *one, statement)
         start = end + 1
     return found
 
@@ -300,9 +296,11 @@ def _is_word(said: str) -> bool:
     return said.isascii() and len(said.split()) < _LEAST_WORDS
 
 
-def _clauses(text: str, sentence: tuple[int, int], statement: str) -> list[_Part]:
+def _clauses(text: str, start: int, end: int, statement: str) -> list[_Part]:
+    """A sentence, cut where only some of its clauses are about what a statement says."""
     for joint in (_JOINT, _LIST_JOINT):
-        parts = _cut(text, *sentence, joint)
+        cuts = [(start, start), *(one.span() for one in joint.finditer(text, start, end)), (end, end)]
+        parts = [_Part(one[1], next[0], one[0], next[1]) for one, next in itertools.pairwise(cuts)]
         said = [saying(part.of(text)).meaning for part in parts]
         about = saying(statement).meaning
         apart = any(len(words & about) <= len(words) / 2 for words in said)
@@ -311,9 +309,4 @@ def _clauses(text: str, sentence: tuple[int, int], statement: str) -> list[_Part
         # One comma may merely set the place or time apart.
         if joint is _JOINT or len(parts) > 2 or any(_weight(statement, part.of(text)) for part in parts):
             return parts
-    return [_Part(*sentence, *sentence)]
-
-
-def _cut(text: str, start: int, end: int, joint: re.Pattern[str]) -> list[_Part]:
-    cuts = [(start, start), *(one.span() for one in joint.finditer(text, start, end)), (end, end)]
-    return [_Part(before[1], after[0], before[0], after[1]) for before, after in itertools.pairwise(cuts)]
+    return [_Part(start, end, start, end)]
