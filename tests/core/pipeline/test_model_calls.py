@@ -32,7 +32,6 @@ from core.pipeline.models.provider import (
     TruncatedAnswerError,
     UnreadableAnswerError,
 )
-from core.pipeline.transaction_guard import CallInsideTransactionError
 
 NOON = datetime(2026, 11, 18, 12, 0, tzinfo=UTC)
 SECONDS = 30.0
@@ -147,18 +146,6 @@ def test_a_call_counts_before_it_is_answered(database: Database, at: Clock) -> N
 
     caller(database, Model(by_prompt=looking), at).generate("p", None, SECONDS)
     assert seen == [("asked",)]
-
-
-def test_nothing_is_asked_inside_a_transaction(database: Database, at: Clock) -> None:
-    model = Model(["{}"])
-    asked = caller(database, model, at)
-    with database.write():
-        with pytest.raises(CallInsideTransactionError):
-            asked.generate("p", None, SECONDS)
-        with pytest.raises(CallInsideTransactionError):
-            asked.ready()
-    assert not model.prompts
-    assert not model.looks
 
 
 def test_a_mistake_of_the_program_is_raised_as_it_is_and_put_down(database: Database, at: Clock) -> None:
@@ -538,16 +525,3 @@ def test_health_tells_the_day_of_one_provider(database: Database, at: Clock) -> 
     assert (health.name, health.model, health.state) == ("ollama", "qwen3:4b", "healthy")
     assert (health.calls_today, health.budget, health.median_latency_ms) == (4, 50, 300)
     assert (health.tokens_today, health.last_ok_at) == (330, at.now)
-
-
-def test_the_whole_path_from_the_configuration_to_an_ollama_on_this_machine(
-    database: Database, at: Clock
-) -> None:
-    with FakeOllama([Reply(status=500, body="x" * 500), '{"facts": []}']) as server:
-        asked = ModelCaller.of(server.configuration(), database, clock=at).about("extract", "raw-1")
-        assert asked.ready().ok
-        assert fail(asked) == ["http"]
-        assert asked.generate("p", {"type": "object"}, SECONDS).text == '{"facts": []}'
-    assert journal(database, "outcome", "prompt_tokens") == [("http", None), ("ok", 11)]
-    assert fail(asked) == ["breaker_open"]
-    assert asked.health().state == "open"

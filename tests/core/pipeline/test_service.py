@@ -155,16 +155,6 @@ def test_a_database_of_a_newer_version_is_left_alone(pipeline: Pipeline) -> None
         open_pipeline(pipeline.home)
 
 
-def test_a_broken_database_is_set_aside_and_the_app_goes_on(tmp_path: Path) -> None:
-    with open_pipeline(tmp_path) as pipeline:
-        pipeline.ingest(TEXT)
-    (tmp_path / "nuggets.db").write_bytes(b"no database at all" * 1000)
-    with open_pipeline(tmp_path) as again:
-        assert again.database.notice
-        assert again.status().raw == 0
-    assert list((tmp_path / "quarantine").iterdir())
-
-
 def test_a_table_that_is_gone_is_an_error_of_ours_not_of_the_library(pipeline: Pipeline) -> None:
     with pipeline.database.write() as writer:
         writer.connection.execute("DROP TABLE jobs")

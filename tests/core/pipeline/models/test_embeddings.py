@@ -18,7 +18,6 @@ from core.pipeline.models.provider import (
     fitting,
     vector_of,
 )
-from core.pipeline.transaction_guard import CallInsideTransactionError, holding_a_transaction
 
 MODEL = "nomic-embed-text"
 SECONDS = 30.0
@@ -83,12 +82,6 @@ def test_a_missing_model_a_missing_server_and_a_late_one_are_told_apart() -> Non
         assert isinstance(error_of(ollama, 0.05), ModelTimeoutError)
     with server(Reply(body='{"embeddings": [[1.0, 2.0]]}', drip=5.0)) as ollama:
         assert isinstance(error_of(ollama, 0.05), ModelTimeoutError)
-
-
-def test_nobody_is_asked_within_a_transaction() -> None:
-    with server() as ollama, holding_a_transaction(), pytest.raises(CallInsideTransactionError):
-        Ollama(ollama.url, MODEL).embed(["one"], SECONDS)
-    assert ollama.requests == []
 
 
 def test_what_is_no_vector_is_none() -> None:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
-from kits.fake_ollama import FakeOllama, Reply
 from kits.service_kit import Clock, configure
 
 from core.graph.edits import create_note, edit_note, hide_note
@@ -359,26 +356,3 @@ def test_chunks_of_documents_are_embedded_too(bench: Bench) -> None:
     found = bench.pipeline.embedding_coverage()
     assert found is not None
     assert found.chunks == 0
-
-
-def test_over_http_a_wrong_dimension_and_a_slow_server_leave_the_rest_whole(tmp_path: Path) -> None:
-    def numbers(text: str) -> list[float] | Reply:
-        return [1.0, 2.0, 3.0] if re.search("wide", text) else [1.0, 2.0]
-
-    with FakeOllama(models=("m",), vector_of=numbers) as ollama:
-        (tmp_path / "settings.toml").write_text(f'{SETTINGS}endpoint = "{ollama.url}"\n')
-        memory = Memory.open(tmp_path)
-        with closing(memory), Pipeline.open(tmp_path, memory=memory) as pipeline:
-
-            def build(draft: Any) -> None:
-                for text in ("one says a", "two says b", "wide says c"):
-                    create_note(draft, "shop", text.split()[0], text)
-
-            memory.change("written", build)
-            for _ in range(20):
-                if not pipeline.tick().did_something:
-                    break
-            found = pipeline.embedding_coverage()
-            assert found is not None
-            assert (found.embedded_notes, found.failing, found.notes) == (2, 1, 3)
-            assert "dimensions" in found.error

@@ -155,30 +155,6 @@ def _triple(source: str, relationship: str, target: str) -> dict[str, Any]:
     return {"source": source, "relationship": relationship, "target": target, "confidence": 0.9}
 
 
-def test_every_fact_leaves_a_row_that_tells_why(writes: Writes) -> None:
-    writes.known(TEA)
-    writes.learn(
-        TEXT,
-        found(TEA, fact("The deploy of checkout runs on Fridays", 0.4), "Zebras graze there", COFFEE),
-        decision("update", "C1", reason="coffee now"),
-    )
-    rows = [row for row in writes.history(writes.proposal().raw_id) if row.event == "none"]
-    told = [(row.metadata["outcome"], row.reason, row.metadata["proposedAction"]) for row in rows]
-    assert told == [
-        ("deduped", "duplicate_content", "none"),
-        ("skipped", "low_fact_confidence", "add"),
-        ("review", "ungrounded", "add"),
-        ("blocked", "destructive_mutations_disabled", "update"),
-    ]
-    blocked = rows[3].metadata
-    assert blocked["blockedReason"] == "destructive_mutations_disabled"
-    assert (blocked["targetContent"], blocked["reason"]) == (TEA, "coffee now")
-    assert (blocked["factCount"], blocked["entityCount"], blocked["shadow"]) == (4, 0, False)
-    assert rows[3].prompt_version == "extract-3+decide-1"
-    assert rows[1].metadata["skippedReason"] == rows[1].reason
-    assert rows[2].metadata["reviewNeeded"] is True
-
-
 def test_a_lost_lease_discards_everything(writes: Writes) -> None:
     lease = _handed_in(writes)
     plan = writes.think(lease, ScriptedModel([found(TEA)]))

@@ -348,28 +348,6 @@ def test_what_stops_it_leaves_rows_and_audit_as_they_were(
     assert_gone(pipeline.home, VALUE)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("stop", ["mask", "leave_no_byte"])
-def test_stopped_in_between_it_is_finished_the_next_time(
-    pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch, stop: str
-) -> None:
-    everywhere(pipeline)
-
-    def stopped(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(Secrets if stop == "mask" else Database, stop, stopped)
-    with pytest.raises(KeyboardInterrupt):
-        masked(pipeline)
-    monkeypatch.undo()
-    assert any(VALUE.encode() in data for data in everything(pipeline.home).values())
-    if stop == "mask":
-        assert secrets.secrets(pipeline.memory)
-        masked(pipeline)
-    assert not secrets.secrets(pipeline.memory)
-    assert_gone(pipeline.home, VALUE)
-
-
 def _mask_until_killed(home: Path, call: int) -> None:
     calls = itertools.count(1)
 

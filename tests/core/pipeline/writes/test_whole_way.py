@@ -13,10 +13,10 @@ from kits.hostile import HOSTILE
 from kits.memory_files import note_object, notes_of, write_graph
 from kits.scripted_model import ScriptedModel
 
-from core.graph.edits import delete_note, edit_note, hide_note
+from core.graph.edits import edit_note
 from core.model.change import PERSON
 from core.pipeline.service import Pipeline
-from core.pipeline.writes.following import drift, sync_from_notes
+from core.pipeline.writes.following import drift
 
 
 def _answer(prompt: str) -> dict[str, object]:
@@ -78,23 +78,6 @@ def test_a_note_leads_back_to_the_sentence_of_the_text_that_was_handed_in(
     assert "written" in [row.event for row in pipeline.history(id)]
 
 
-@pytest.mark.parametrize("away", [delete_note, hide_note])
-@pytest.mark.parametrize("followed", [True, False])
-def test_what_a_person_took_out_is_not_learned_again(
-    pipeline: Pipeline, home: Path, away: Callable[..., object], followed: bool
-) -> None:
-    pipeline.ingest("It is said that «deploys run on Friday» here.")
-    _work(pipeline)
-    [id] = _made(home)
-    pipeline.memory.change("away", lambda draft: away(draft, id))
-    if followed:
-        assert sync_from_notes(pipeline.database, pipeline.memory, now=1) == 1
-    before = notes_of(home)
-    pipeline.ingest("Once more: «Deploys run on FRIDAY!» as everybody knows.")
-    _work(pipeline)
-    assert notes_of(home) == before
-
-
 def test_what_a_person_reworded_stays_as_it_is_when_the_former_words_come_again(
     pipeline: Pipeline, home: Path
 ) -> None:
@@ -126,42 +109,6 @@ def waiting(pipeline: Pipeline, home: Path, *texts: str) -> list[str]:
         pipeline.ingest(f"It is said that «{text}» here.")
     _work(pipeline)
     return [each.id for each in pipeline.proposals()]
-
-
-@pytest.mark.slow
-def test_what_is_undone_waits_again_and_what_is_redone_no_more(pipeline: Pipeline, home: Path) -> None:
-    ids = waiting(pipeline, home, "deploys run on Friday")
-    for _ in range(2):
-        pipeline.accept(ids)
-        assert pipeline.proposals() == ()
-        pipeline.memory.history.undo()
-        assert pipeline.follow_undo() == 1
-        assert pipeline.follow_undo() == 0
-        (again,) = pipeline.proposals()
-        assert (again.open, again.status) == (True, "review")
-        assert pipeline.status().proposals_open == 1
-        pipeline.memory.history.redo()
-        assert pipeline.follow_undo() == 1
-        assert pipeline.proposals() == ()
-        assert list(_made(home).values()) == ["deploys run on Friday"]
-        pipeline.memory.history.undo()
-        assert pipeline.follow_undo() == 1
-    # Nothing is learned twice, and each acceptance is one note.
-    pipeline.accept(ids)
-    assert list(_made(home).values()) == ["deploys run on Friday"]
-    assert pipeline.status().facts == 1
-
-
-@pytest.mark.slow
-def test_a_refusal_after_an_undo_is_final(pipeline: Pipeline, home: Path) -> None:
-    ids = waiting(pipeline, home, "deploys run on Friday")
-    pipeline.accept(ids)
-    pipeline.memory.history.undo()
-    pipeline.follow_undo()
-    assert pipeline.refuse(ids) == 1
-    assert pipeline.follow_undo() == 0
-    assert pipeline.proposals() == ()
-    assert _made(home) == {}
 
 
 @pytest.mark.slow
