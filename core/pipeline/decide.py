@@ -107,16 +107,21 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """The outcome for a batch: proposals in the order of their facts, warnings, and the calls that it took.
+    """The outcome for a batch: proposals in the order of their facts, and the calls that it took.
 
-    errors: for each fact that no model could be asked about, its index and what went wrong. A fact without a proposal
-    and without an error was answered in a way that cannot be used; a warning tells how.
+    told: for each fact without a proposal, by its index, why there is none. errors: for each of these that no model
+    could be asked about, its index and what went wrong; others were answered in a way that cannot be used.
     """
 
     proposals: tuple[Proposal, ...] = ()
-    warnings: tuple[str, ...] = ()
+    told: Mapping[int, str] = field(default_factory=dict)
     errors: tuple[tuple[int, ModelError], ...] = ()
     calls: int = 0
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Why facts have no proposal, for people."""
+        return tuple(f"Fact {place + 1}: {self.told[place]}" for place in sorted(self.told))
 
 
 # To be raised whenever the words below change: every row remembers which ones it came from.
@@ -427,7 +432,7 @@ def decide(
     told |= {place: error.during(_STAGE).what for place, error in errors}
     return Decisions(
         tuple(outcome for _, outcome in outcomes if isinstance(outcome, Proposal)),
-        tuple(f"Fact {place + 1}: {told[place]}" for place in sorted(told)),
+        told,
         tuple(errors),
         batch.calls,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Literal
 
 from core.pipeline.intake.chunks import chunks, next_chunk
@@ -19,16 +19,6 @@ _SHORT: Final = 1_500
 _FEW: Final = 4
 # So far around a window it is looked for credentials that reach into it (characters).
 _VICINITY: Final = 20_000
-
-
-@dataclass(frozen=True, slots=True)
-class Windows:
-    """How a text is cut. size, overlap: in characters. most: windows of one text that are read at most."""
-
-    size: int
-    overlap: int
-    most: int
-
 
 Outcome = Literal["goes_on", "whole", "limited", "failed"]
 
@@ -58,61 +48,16 @@ class Progress:
         """Whether any of the text was done with before."""
         return bool(self.at or self.failed)
 
-    def next_window(self, text: str, windows: Windows, size: int = 0) -> TextSpan | None:
-        """The window that is to be read now, None when there is none; those that failed before come last.
-
-        size: instead of the usual one.
-        """
-        return self._ahead(text, windows, size) or next(iter(self.failed), None)
-
     def after(self, window: TextSpan, *, size: int, facts: int) -> Progress:
         """The progress when a window was read. size: of the windows from now on. facts: how many it gave."""
-        again = window in self.failed
-        return replace(
-            self,
-            at=self.at if again else window.end,
-            size=size,
-            read=self.read + 1,
-            failed=tuple(one for one in self.failed if one != window),
-            facts=self.facts + facts,
-        )
+        at = self.at if window in self.failed else window.end
+        failed = tuple(one for one in self.failed if one != window)
+        return replace(self, at=at, size=size, read=self.read + 1, failed=failed, facts=self.facts + facts)
 
     def without(self, window: TextSpan, error: str, error_class: str) -> Progress:
         """The progress when a window was given up for now, and why."""
         at, failed = max(self.at, window.end), (*self.failed, window)
         return replace(self, at=at, failed=failed, error=error, error_class=error_class)
-
-    def outcome(self, text: str, windows: Windows, last: TextSpan, before: Progress) -> Outcome:
-        """What becomes of the job now. last: the window that was done with. before: the progress before it.
-
-        Windows that failed are not tried twice in one go: the job ends, and a retry reads them.
-        """
-        if self._ahead(text, windows) is not None:
-            return "goes_on"
-        if self.failed:
-            return "goes_on" if last in before.failed else "failed"
-        return "limited" if self.unread(text) else "whole"
-
-    def windows_in_all(self, text: str, windows: Windows) -> int:
-        """How many windows the text has: those done with, and those ahead as they would be cut now."""
-        ahead = chunks(text, self.size or windows.size, windows.overlap, start=self.at)
-        return self.read + len(self.failed) + sum(1 for _ in ahead)
-
-    def unread(self, text: str) -> int:
-        """How many characters were not read."""
-        return len(text[self.at :].strip()) + sum(one.end - one.start for one in self.failed)
-
-    def as_json(self) -> dict[str, Any]:
-        """As it is kept."""
-        return asdict(self)
-
-    def _ahead(self, text: str, windows: Windows, size: int = 0) -> TextSpan | None:
-        if self.read + len(self.failed) >= windows.most * (1 + self.more):
-            return None
-        return next_chunk(text, self.at, size or self.size or windows.size, windows.overlap)
-
-
-NOTHING_READ: Final = Progress()
 
 
 def progress_of(kept: Mapping[str, Any], length: int) -> Progress:
@@ -128,33 +73,96 @@ def progress_of(kept: Mapping[str, Any], length: int) -> Progress:
     return Progress(**{**found, "failed": failed})
 
 
-def smaller(window: TextSpan, text: str, *, over: bool) -> int:
-    """The size of window to try for one that says as much as an answer holds; 0 when it is small enough already.
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Which part of its text was read. before, after: how far the text is read without and with it.
 
-    over: whether it said more than that, or the answer was cut off.
+    outcome: what becomes of the job. windows: of the text in all. unread: characters that are not read then. so_far:
+    the result of the job without this part. repeated: facts that an earlier part gave already, left out of the plan.
     """
-    length = window.end - window.start
-    if length <= _SMALLEST or not (over or len(text) > _SHORT):
-        return 0
-    return max(_SMALLEST, length // 2)
+
+    before: Progress = field(default_factory=Progress)
+    after: Progress = field(default_factory=Progress)
+    outcome: Outcome = "whole"
+    windows: int = 1
+    unread: int = 0
+    so_far: Mapping[str, Any] = field(default_factory=dict)
+    repeated: int = 0
+
+    def result(self, now: int) -> dict[str, Any]:
+        """What a job's result tells of how far its text is read. now: epoch ms."""
+        kept = {"progress": asdict(self.after)} if self.unread else {}
+        return {
+            "windows": self.windows, "windowsRead": self.after.read, "unread": self.unread, "readAt": now, **kept
+        }  # fmt: skip
 
 
-def size_after(size: int, windows: Windows, *, facts: int, most_facts: int) -> int:
-    """The size of the next window after one of a size: larger again where it gave few of the facts it might have."""
-    grown = 2 * size if facts * _FEW < most_facts else size
-    return 0 if grown >= windows.size else grown
+@dataclass(frozen=True, slots=True)
+class LongText:
+    """A text with how it is cut and how far it was read. size, overlap: of windows, in characters. most: windows that
+    are read at most. so_far: the result of its job by now.
+    """
 
+    text: str
+    size: int
+    overlap: int
+    most: int
+    progress: Progress
+    so_far: Mapping[str, Any] = field(default_factory=dict)
 
-def window_text(text: str, window: TextSpan) -> str:
-    """A window as it may be sent: a credential that reaches over its edge is marked in both parts."""
-    if window.start == 0 and window.end >= len(text):
-        return text
-    begin = max(0, window.start - _VICINITY)
-    parts, place = [], window.start
-    for secret in find_secrets(text[begin : window.end + _VICINITY]):
-        start, end = begin + secret.start, begin + secret.end
-        if end <= place or start >= window.end:
-            continue
-        parts += [text[place : max(place, start)], MARK]
-        place = min(end, window.end)
-    return "".join(parts) + text[place : window.end]
+    def window(self, size: int = 0) -> TextSpan:
+        """What is to be read now: all of it where it fits; those that failed before come last. size: instead of the
+        usual one.
+        """
+        ahead = self._ahead(self.progress, size) or next(iter(self.progress.failed), None)
+        return ahead or TextSpan(0, len(self.text))
+
+    def reading(self, after: Progress, last: TextSpan, repeated: int = 0) -> Reading:
+        """How far the text is read with the window that was the last.
+
+        Windows that failed are not tried twice in one go: the job ends, and a retry reads them.
+        """
+        outcome: Outcome = "whole"
+        unread = len(self.text[after.at :].strip()) + sum(one.end - one.start for one in after.failed)
+        if self._ahead(after) is not None or (after.failed and last in self.progress.failed):
+            outcome = "goes_on"
+        elif unread:
+            outcome = "failed" if after.failed else "limited"
+        ahead = chunks(self.text, after.size or self.size, self.overlap, start=after.at)
+        windows = after.read + len(after.failed) + sum(1 for _ in ahead)
+        return Reading(self.progress, after, outcome, windows, unread, self.so_far, repeated)
+
+    def size_after(self, size: int, *, facts: int, most_facts: int) -> int:
+        """The size of the next window after one of a size: larger again where that gave few facts."""
+        grown = 2 * size if facts * _FEW < most_facts else size
+        return 0 if grown >= self.size else grown
+
+    def smaller(self, window: TextSpan, *, over: bool) -> int:
+        """The size of window to try for one that says as much as an answer holds; 0 when it is small enough already.
+
+        over: whether it said more than that, or the answer was cut off.
+        """
+        length = window.end - window.start
+        if length <= _SMALLEST or not (over or len(self.text) > _SHORT):
+            return 0
+        return max(_SMALLEST, length // 2)
+
+    def sent(self, window: TextSpan) -> str:
+        """A window as it may be sent: a credential that reaches over its edge is marked in both parts."""
+        text = self.text
+        if window.start == 0 and window.end >= len(text):
+            return text
+        begin = max(0, window.start - _VICINITY)
+        parts, place = [], window.start
+        for secret in find_secrets(text[begin : window.end + _VICINITY]):
+            start, end = begin + secret.start, begin + secret.end
+            if end <= place or start >= window.end:
+                continue
+            parts += [text[place : max(place, start)], MARK]
+            place = min(end, window.end)
+        return "".join(parts) + text[place : window.end]
+
+    def _ahead(self, progress: Progress, size: int = 0) -> TextSpan | None:
+        if progress.read + len(progress.failed) >= self.most * (1 + progress.more):
+            return None
+        return next_chunk(self.text, progress.at, size or progress.size or self.size, self.overlap)

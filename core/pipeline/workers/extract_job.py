@@ -22,10 +22,10 @@ from core.pipeline.models.provider import CallRefusedError, Provider, TruncatedA
 from core.pipeline.modes import Mode, mode
 from core.pipeline.queue import Failure
 from core.pipeline.records import Job, RawMemory
-from core.pipeline.windows import Progress, Windows, progress_of, size_after, smaller, window_text
+from core.pipeline.windows import LongText, progress_of
 from core.pipeline.writes.at_once import Written, write_at_once
 from core.pipeline.writes.candidates import CandidateSearch
-from core.pipeline.writes.committing import Committed, ExtractPlan, PlannedFact, Reading, write_plan
+from core.pipeline.writes.committing import Committed, ExtractPlan, PlannedFact, write_plan
 from core.pipeline.writes.execution import Graph
 from core.settings.pipeline_sections import PipelineConfiguration
 
@@ -36,41 +36,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ExtractWork:
-    """What an extraction starts from. mode: what it may do, as it was when the job began.
-
-    progress: how far its text was read before. so_far: the result of the job by then.
+    """What an extraction starts from. mode: what it may do, as it was when the job began. text: of the memory, with how
+    far it was read before.
     """
 
     job: Job
     raw: RawMemory
     configuration: PipelineConfiguration
     mode: Mode
-    progress: Progress
-    so_far: Mapping[str, Any]
-
-    @property
-    def windows(self) -> Windows:
-        """How its text is cut."""
-        settings = self.configuration.extraction
-        return Windows(settings.window_chars, settings.window_overlap_chars, settings.max_windows)
-
-    def window(self, size: int = 0) -> TextSpan:
-        """What of the text is to be read now: all of it where it fits. size: instead of the usual one."""
-        text = self.raw.content
-        return self.progress.next_window(text, self.windows, size) or TextSpan(0, len(text))
-
-    def reading(self, after: Progress, last: TextSpan, repeated: int = 0) -> Reading:
-        """How far the text is read with the window that was the last."""
-        text, windows = self.raw.content, self.windows
-        return Reading(
-            self.progress,
-            after,
-            after.outcome(text, windows, last, self.progress),
-            after.windows_in_all(text, windows),
-            after.unread(text),
-            self.so_far,
-            repeated,
-        )
+    text: LongText
 
 
 def prepare(database: Database, job: Job, configuration: PipelineConfiguration) -> ExtractWork | None:
@@ -78,9 +52,12 @@ def prepare(database: Database, job: Job, configuration: PipelineConfiguration) 
     found = database.reading.raw.raw_of(job.target)
     if found is None:
         return None
-    so_far = database.reading.jobs.result_of(job.id)
-    progress = progress_of(so_far, len(found.content))
-    return ExtractWork(job, found, configuration, mode(configuration), progress, so_far)
+    settings, so_far = configuration.extraction, database.reading.jobs.result_of(job.id)
+    text = LongText(
+        found.content, settings.window_chars, settings.window_overlap_chars, settings.max_windows,
+        progress_of(so_far, len(found.content)), so_far,
+    )  # fmt: skip
+    return ExtractWork(job, found, configuration, mode(configuration), text)
 
 
 def think(
@@ -104,7 +81,7 @@ def think(
         return provider.about(purpose, work.raw.id) if isinstance(provider, ModelCaller) else provider
 
     window, size, extraction = _extraction(work, ask("extract"), deadline, between)
-    after = work.progress.after(window, size=size, facts=len(extraction.facts))
+    after = work.text.progress.after(window, size=size, facts=len(extraction.facts))
     found, spans = _new_ones(extraction.facts, window, database, work)
     # The last good snapshot serves, when the files cannot be read just now.
     with suppress(NuggetsError):
@@ -125,20 +102,13 @@ def think(
         for place, proposal in proposals.items()
         if proposal.target is not None and proposal.action in ("update", "delete")
     }
-    # Why there is no proposal for a fact, from the warnings that name it by its number.
-    told = {
-        place: one.removeprefix(head)
-        for place in range(len(found))
-        for one in decisions.warnings
-        if one.startswith(head := f"Fact {place + 1}: ")
-    }
     planned = [
         PlannedFact(
             place=place,
             fact=fact,
             said=normalise(fact.content),
             proposal=proposals.get(place),
-            told=told.get(place, ""),
+            told=decisions.told.get(place, ""),
             contradiction=checked[place][0] if place in checked else "",
             pinned=_pinned(graph, proposals.get(place)),
             span=spans[place],
@@ -165,7 +135,7 @@ def think(
         model=extraction.model,
         prompt_version=extraction.prompt_version,
         calls=extraction.calls + decisions.calls,
-        reading=work.reading(after, window, len(extraction.facts) - len(found)),
+        reading=work.text.reading(after, window, len(extraction.facts) - len(found)),
     )
 
 
@@ -175,12 +145,13 @@ def step_over(database: Database, work: ExtractWork, failure: Failure, lease_tok
     So what cannot be read keeps nothing else from being read. When all else is read the job dies of it, and a retry
     reads what was left out.
     """
-    window = work.window(work.progress.size)
-    whole = not work.progress.begun and not work.raw.content[window.end :].strip()
-    if whole or window in work.progress.failed:
+    text, progress = work.text, work.text.progress
+    window = text.window(progress.size)
+    whole = not progress.begun and not text.text[window.end :].strip()
+    if whole or window in progress.failed:
         return False
-    left = work.reading(work.progress.without(window, failure.message, failure.error_class), window)
-    result = {**work.so_far, **left.result(now)}
+    left = text.reading(progress.without(window, failure.message, failure.error_class), window)
+    result = {**text.so_far, **left.result(now)}
     with database.write(lasting=False) as writer:
         if left.outcome == "goes_on":
             return writer.jobs.put_back(work.job.id, lease_token, now=now, result=result)
@@ -237,7 +208,7 @@ def _extraction(
     """What the next window says, and the size of windows from now on: smaller ones where it says more than one answer
     holds, 0 for the usual one.
     """
-    settings, size, text = work.configuration.extraction, work.progress.size, work.raw.content
+    settings, text, size = work.configuration.extraction, work.text, work.text.progress.size
     limits = Limits(
         shortest_input=settings.min_input_chars,
         # What stands for a credential may be longer than it.
@@ -246,16 +217,16 @@ def _extraction(
         most_facts=settings.max_facts,
     )
     while True:
-        window = work.window(size)
-        again = window in work.progress.failed
+        window = text.window(size)
+        again = window in text.progress.failed
         try:
-            found = extract(window_text(text, window), provider, deadline=deadline, limits=limits)
-            less = smaller(window, text, over=found.over) if found.full and not again else 0
+            found = extract(text.sent(window), provider, deadline=deadline, limits=limits)
+            less = text.smaller(window, over=found.over) if found.full and not again else 0
             if not less:
-                grown = size_after(size, work.windows, facts=len(found.facts), most_facts=settings.max_facts)
+                grown = text.size_after(size, facts=len(found.facts), most_facts=settings.max_facts)
                 return window, grown, found
         except TruncatedAnswerError:
-            less = 0 if again else smaller(window, text, over=True)
+            less = 0 if again else text.smaller(window, over=True)
             if not less:
                 raise
         size = less
@@ -270,9 +241,9 @@ def _new_ones(
     What is said again further on is not left out: it may take a correction back.
     """
     spans = source_spans(window.of(work.raw.content), [fact.quote or fact.content for fact in facts])
-    overlap = work.progress.at - window.start
+    overlap = work.text.progress.at - window.start
     earlier = []
-    if work.progress.begun and overlap > 0 and facts:
+    if work.text.progress.begun and overlap > 0 and facts:
         earlier = [saying(text) for text in database.reading.proposals.said_of(work.raw.id)]
     new = [
         (fact, span)

@@ -65,7 +65,7 @@ def _extract(context: JobContext, lease: Lease) -> _Done:
     work = prepare(context.database, lease.job, context.configuration)
     if work is None:
         return _skip(context, lease, "memory_not_found")
-    if work.raw.status == "extracted" and not work.progress.begun:
+    if work.raw.status == "extracted" and not work.text.progress.begun:
         return _skip(context, lease, "already_extracted")
     if work.mode.writes_notes:
         # What keeps the notes from being written is better known before a model is asked.

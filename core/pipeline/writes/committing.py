@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
@@ -14,7 +14,7 @@ from core.pipeline.extract import ExtractedFact, ExtractedRelation
 from core.pipeline.intake.normalisation import Normalised, normalise
 from core.pipeline.modes import Mode
 from core.pipeline.records import ProposalReason, ProposalStatus, RawMemory, RawStatus, StoredProposal
-from core.pipeline.windows import NOTHING_READ, Outcome, Progress
+from core.pipeline.windows import Reading
 from core.pipeline.writes.execution import Execution, ExecutionResult, Graph, note_down, record
 
 # In the audit: what became of a fact that a later one of the same text corrects.
@@ -48,30 +48,6 @@ class PlannedFact:
     span: tuple[int, int] | None = None
     replaced: bool = False
     unchecked: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """Which part of its text a plan is of. before, after: how far the text is read without and with it.
-
-    outcome: what becomes of the job. windows: of the text in all. unread: characters that are not read then. so_far:
-    the result of the job without this part. repeated: facts that an earlier part gave already, left out of the plan.
-    """
-
-    before: Progress = NOTHING_READ
-    after: Progress = NOTHING_READ
-    outcome: Outcome = "whole"
-    windows: int = 1
-    unread: int = 0
-    so_far: Mapping[str, Any] = field(default_factory=dict)
-    repeated: int = 0
-
-    def result(self, now: int) -> dict[str, Any]:
-        """What a job's result tells of how far its text is read. now: epoch ms."""
-        kept = {"progress": self.after.as_json()} if self.unread else {}
-        return {
-            "windows": self.windows, "windowsRead": self.after.read, "unread": self.unread, "readAt": now, **kept
-        }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
