@@ -266,7 +266,7 @@ def _label(said: Json) -> str:
     return said.strip(" \t\r\n[]():.").upper() if isinstance(said, str) else ""
 
 
-SAME_SAYING: Final = 0.9
+_SAME_SAYING: Final = 0.9
 # An earlier fact of the batch is worth the model's look from here on.
 _RELATED: Final = 0.3
 _MOST_RELATED: Final = 3
@@ -347,13 +347,13 @@ def likeness(one: str, other: str) -> float:
 def says_the_same(fact: Saying, stored: Saying) -> str:
     """Why a fact needs no storing beside a stored text; "" when it may.
 
-    Same hash; or nearly the same words (Jaccard index of at least SAME_SAYING) in the same order, of one polarity,
+    Same hash; or nearly the same words (Jaccard index of at least _SAME_SAYING) in the same order, of one polarity,
     and nothing of weight in the fact that the stored text lacks. "Anna reports to Ben" has the words of "Ben reports to
     Anna", and two long sentences may differ in the one number that matters: those are left to the model.
     """
     if fact.content_hash == stored.content_hash:
         return "the same text is already stored"
-    if similarity(fact.all, stored.all) < SAME_SAYING or not fact.meaning <= stored.meaning:
+    if similarity(fact.all, stored.all) < _SAME_SAYING or not fact.meaning <= stored.meaning:
         return ""
     shared = fact.all & stored.all
     mine, theirs = (tuple(word for word in one.order if word in shared) for one in (fact, stored))

@@ -6,13 +6,13 @@ What touches notes is one change set with them. What touches none gets an entry 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from core.errors import NotFoundError, NuggetsError
-from core.pipeline.decide import SAME_SAYING, Saying, saying, says_the_same
+from core.pipeline.decide import Saying, saying, says_the_same
 from core.pipeline.intake.normalisation import normalise
 from core.pipeline.records import Accepted, ProposalReason
 from core.pipeline.writes.at_once import write_at_once
@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from core.pipeline.database.tables import Tables
     from core.pipeline.records import StoredProposal
 
-_MOST_REPEATED: Final = 2_000
+# Of the proposals that wait the newest are looked at.
+_MOST_REPEATED: Final = 500
 _LONGEST_REASON: Final = 120
 TOLD: Final = {
     ProposalReason.REPLACED: "a later one replaces it",
@@ -80,8 +81,8 @@ class _Acceptance:
         self._graph = graph
         self._by = by
         self._now = now
-        # By nugget and word, the open proposals that have it.
-        self._words: dict[str, dict[str, list[tuple[str, Saying]]]] = {}
+        # By nugget, the proposals that were open at first.
+        self._waiting: dict[str, list[tuple[str, Saying]]] = {}
 
     def of(self, ids: Sequence[str]) -> Accepted:
         written: list[str] = []
@@ -164,37 +165,24 @@ class _Acceptance:
             _move(self._writer, accepted, accepted.target_note, to, all=stays)
 
     def _settle_repeated(self, accepted: StoredProposal, outcome: ExecutionResult) -> None:
-        """Settles the open proposals that say what was accepted just now."""
-        proposals = self._writer.proposals
+        """Settles the open proposals that say what was accepted just now; a change of another note waits on, and so
+        does a deletion.
+        """
+        proposals, said, nugget = self._writer.proposals, saying(accepted.content), accepted.nugget
         repeats = ExecutionResult("deduped", ProposalReason.DUPLICATE, outcome.note_id, outcome.fact_id)
-        for one in self._repeating(accepted):
+        if nugget not in self._waiting:
+            waiting = proposals.open_of(nugget, _MOST_REPEATED)
+            self._waiting[nugget] = [(one.id, saying(one.content)) for one in waiting]
+        near = (id for id, other in self._waiting[nugget] if id != accepted.id and says_the_same(other, said))
+        for one in filter(None, map(proposals.by_id, near)):
+            if not one.open or one.action == "delete":
+                continue
+            if one.changes and one.target_note != accepted.target_note:
+                continue
             proposals.resolve(
                 one.id, "deduped", reason=repeats.reason, by=self._by, now=self._now, repeated=outcome.note_id
             )
             record(self._writer, one, repeats, self._now, event="accepted", by=self._by)
-
-    def _repeating(self, accepted: StoredProposal) -> Iterator[StoredProposal]:
-        """Those that say what was accepted; a change of another note waits on, and so does a deletion."""
-        proposals, said = self._writer.proposals, saying(accepted.content)
-        words = self._words.get(accepted.nugget)
-        if words is None:
-            words = self._words[accepted.nugget] = {}
-            for open_one in proposals.open_of(accepted.nugget, _MOST_REPEATED):
-                other = saying(open_one.content)
-                for word in other.all:
-                    words.setdefault(word, []).append((open_one.id, other))
-        # Two texts of which one in so many words differs share at least one of any so many: the rarest lead to fewest.
-        rarest = sorted(said.all, key=lambda word: len(words.get(word, ())))
-        least = int(len(rarest) * (1 / SAME_SAYING - 1)) + 1
-        near = {id: other for word in rarest[:least] for id, other in words.get(word, ())}
-        for id, other in near.items():
-            if id == accepted.id or not says_the_same(other, said):
-                continue
-            one = proposals.by_id(id)
-            if one is None or not one.open or one.action == "delete":
-                continue
-            if not one.changes or one.target_note == accepted.target_note:
-                yield one
 
 
 def _move(writer: Tables, accepted: StoredProposal, here: str, to: tuple[str, str], *, all: bool) -> None:
@@ -212,22 +200,20 @@ def _replaced(chosen: Sequence[StoredProposal]) -> frozenset[str]:
     So two statements never both come to stand of which one replaces the other. Two that change the same note and go
     together both stand.
     """
+
+    def replaces(one: StoredProposal, other: StoredProposal) -> bool:
+        if not one.target_note:
+            # An earlier fact of the same text.
+            return other.raw_id == one.raw_id and other.content == one.target_content
+        if one.target_note == other.target_note:
+            later = one.created_at > other.created_at
+            return other.changes and later and not stand_together(other, one)
+        return one.target_note == other.id
+
+    changes = [one for one in chosen if one.changes]
     return frozenset(
-        other.id
-        for one in chosen
-        for other in chosen
-        if one.changes and other.id != one.id and _replaces(one, other)
+        other.id for one in changes for other in chosen if other.id != one.id and replaces(one, other)
     )
-
-
-def _replaces(one: StoredProposal, other: StoredProposal) -> bool:
-    if not one.target_note:
-        # An earlier fact of the same text.
-        return other.raw_id == one.raw_id and other.content == one.target_content
-    if one.target_note == other.target_note:
-        later = one.created_at > other.created_at
-        return other.changes and later and not stand_together(other, one)
-    return one.target_note == other.id
 
 
 def refuse(database: Database, ids: Iterable[str], *, by: str, now: int, entry_id: str) -> tuple[str, ...]:
