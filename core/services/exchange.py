@@ -131,32 +131,12 @@ class Exchange:
         accept: Collection[str] | None,
         progress: Progress | None,
     ) -> ImportResult:
-        """What an import makes of the memory in a draft."""
-        ours = draft.snapshot
-        plan = Plan(draft, read.format, nugget=nugget, accept=accept, progress=progress)
-        change_set = self._merged(plan, read, ours)
-        count = sum(item.status == "new" for item in plan.items)
-        told = f"{count:,} {'note' if count == 1 else 'notes'}"
-        reason = f"imported {told} from {read.source.name or 'standard input'} ({read.format})"
-        change_set = msgspec.structs.replace(change_set, reason=reason)
-        left_out, history = [*read.parsed.left_out, *plan.left_out], 0
-        if read.whole is not None and accept is None and _is_empty(ours):
-            files, refused = self._files(read.whole)
-            change_set = msgspec.structs.replace(change_set, files=files)
-            left_out += [LeftOut(name, "is a setting that you decide here") for name in refused]
-            history = len(read.whole.entries)
-        known = {item.id for item in plan.items}
-        return ImportResult(
-            format=read.format, detected=read.detected, source=read.source.path or read.source.name,
-            items=tuple(plan.items), left_out=tuple(left_out), change_set=change_set, history=history,
-            unknown=tuple(id for id in accept or () if id not in known),
-        )  # fmt: skip
-
-    def _merged(self, plan: Plan, read: ReadSource, ours: Snapshot) -> ChangeSet:
-        """The changes of an import. Of a whole memory only what is not known here is merged, so that nothing is its
-        base; records are laid over what that makes.
+        """What an import makes of the memory in a draft. Of a whole memory only what is not known here is merged, so
+        that nothing is its base; records are laid over what that makes.
         """
-        change_set = plan.draft.change_set("", author=self._memory.author, kind="import")
+        ours, empty = draft.snapshot, _is_empty(draft.snapshot)
+        plan = Plan(draft, read.format, nugget=nugget, accept=accept, progress=progress)
+        made = draft.change_set("", author=self._memory.author, kind="import")
         source = read.whole.snapshot if read.whole is not None else read.parsed.whole
         if source is not None:
             new = plan.new_of(source)
@@ -164,15 +144,27 @@ class Exchange:
                 # A vault says nothing of what every write keeps right.
                 notes = tuple(normalised_note(note, lambda _: True) for note in new.notes)
                 new = dataclasses.replace(new, notes=notes)
-            change_set = merge(Snapshot(), ours, new, refuse, change_set)
-            if not _is_empty(ours):
-                change_set = linked_both_ways(change_set, ours)
+            made = merge(Snapshot(), ours, new, refuse, made)
+            made = made if empty else linked_both_ways(made, ours)
         if read.parsed.records:
-            plan.over(laid_over(ours, change_set))
+            plan.over(laid_over(ours, made))
             plan.lay(read.parsed.records)
-            found = differences(ours, plan.draft.present())
-            change_set = msgspec.structs.replace(change_set, **found._asdict())
-        return change_set
+            made = msgspec.structs.replace(made, **differences(ours, plan.draft.present())._asdict())
+        left_out, history = [*read.parsed.left_out, *plan.left_out], 0
+        if read.whole is not None and accept is None and empty:
+            files, refused = self._files(read.whole)
+            made = msgspec.structs.replace(made, files=files)
+            left_out += [LeftOut(name, "is a setting that you decide here") for name in refused]
+            history = len(read.whole.entries)
+        count, known = sum(item.status == "new" for item in plan.items), {item.id for item in plan.items}
+        told = f"{count:,} {'note' if count == 1 else 'notes'}"
+        reason = f"imported {told} from {read.source.name or 'standard input'} ({read.format})"
+        return ImportResult(
+            format=read.format, detected=read.detected, source=read.source.path or read.source.name,
+            items=tuple(plan.items), left_out=tuple(left_out),
+            change_set=msgspec.structs.replace(made, reason=reason), history=history,
+            unknown=tuple(id for id in accept or () if id not in known),
+        )  # fmt: skip
 
     def _files(self, whole: WholeMemory) -> tuple[tuple[FileChange, ...], tuple[str, ...]]:
         """The files of a person that come along where there is none yet, and the settings that do not."""

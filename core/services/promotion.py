@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os.path
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,15 +87,16 @@ class Promoter:
         """
         from core.promotion import promote
 
-        memory = self._memory
+        memory, project = self._memory, str(cwd) if cwd is not None else None
         if memory.pages is not None:
-            raise InvalidInputError(
-                "nothing is promoted from the notes of a team"
+            of_team = "nothing is promoted from the notes of a team"
+            what = (
+                of_team
                 if memory.is_team
-                else "Claude Code reads these pages itself, so nothing is promoted from them",
-                code=ErrorCode.NO_PLACE,
-                where=str(memory.pages),
-                kept="nothing was written",
+                else "Claude Code reads these pages itself, so nothing is promoted from them"
+            )
+            raise InvalidInputError(
+                what, code=ErrorCode.NO_PLACE, where=str(memory.pages), kept="nothing was written"
             )
 
         def proposed(draft: Draft, target: Target) -> PromotionResult:
@@ -109,7 +110,6 @@ class Promoter:
             result = proposed(draft, self._kept(path))
             return result, result.change_set
 
-        project = str(cwd) if cwd is not None else None
         # Nobody's edit waits for a proposal.
         with nullcontext() if dry_run else memory.guard:
             with memory.guard:
@@ -121,7 +121,11 @@ class Promoter:
                 return proposed(draft, target)
             remove_leftovers_of(Path(os.path.realpath(path)))
             result, _ = memory.apply_drafted(drafted)
-            target = self._written(result, project)
+            target = result.target
+            if result.change_set.files or (target.texts and not target.at):
+                here = self._here_or_nowhere(project)
+                owner = here if here and self._path(None, here) == target.path else target.cwd
+                target = msgspec.structs.replace(target, at=memory.now(), cwd=owner)
             if target != kept_target(self._journal, path) and (target.at or target.refused):
                 keep_target(self._journal, target)
             return result
@@ -142,25 +146,16 @@ class Promoter:
             undone = self._undone() if any(target.at for target in known) else ()
         found = [
             PromotionTarget(
-                target.path,
-                target.cwd,
-                target.at,
-                _count(target),
-                current=target.path == current,
-                there=target.path == current or os.path.isdir(os.path.dirname(target.path)),
-                undone=target.path in undone,
+                one.path, one.cwd, one.at, _count(one), current=one.path == current, undone=one.path in undone,
+                there=one.path == current or os.path.isdir(os.path.dirname(one.path)),
             )
-            for target in known
-        ]
+            for one in known
+        ]  # fmt: skip
         return tuple(sorted(found, key=lambda target: not target.current))
 
     @property
     def _journal(self) -> Journal | None:
         return self._memory.store.journal
-
-    @property
-    def _known(self) -> list[Registered]:
-        return known_projects(str(self._memory.home))
 
     def _undone(self) -> dict[str, bytes]:
         """The files whose newest entry in the log takes back what was written there, with what that left of each."""
@@ -171,26 +166,40 @@ class Promoter:
                 newest.setdefault(change.path, left)
         return {path: after for path, after in newest.items() if after is not None}
 
+    def _kept(self, path: str) -> Target:
+        """What is remembered of a page. Where an undo was the last to write it, the texts are those that its bullets
+        say now in the same places.
+        """
+        target = kept_target(self._journal, path)
+        left = self._undone().get(path) if target.texts else None
+        if left is None:
+            return target
+        page = _page(left)
+        said = {(one.section, one.title): page.digest(one) for one in page.bullets}
+        texts = [
+            msgspec.structs.replace(text, digest=said.get((text.section, text.title), text.digest))
+            for text in target.texts
+        ]
+        return msgspec.structs.replace(target, texts=tuple(texts))
+
+    # Which page, and what may stand on it
+
     def _chosen(self, memory_dir: str | None, cwd: str | None) -> str:
         """The file that is meant. Raises NotFoundError for none, StorageError without a working directory."""
         found = self._path(memory_dir, "" if memory_dir else self._folder(cwd))
         if found is None:
             raise NotFoundError(
-                "no MEMORY.md to promote to",
-                field="folder",
-                kept="nothing was written",
+                "no MEMORY.md to promote to", field="folder", kept="nothing was written",
                 todo="name its folder (--memory-dir), or set promotion.memory_dir in settings.toml",
-            )
+            )  # fmt: skip
         return found
 
     def _path(self, memory_dir: str | None, cwd: str) -> str | None:
         from core.promotion import target_path
 
-        home = str(Path.home())
+        home, settings = str(Path.home()), self._memory.settings.promotion
         claude = os.environ.get(CLAUDE_VARIABLE, "").strip() or os.path.join(home, ".claude")
-        found = target_path(
-            memory_dir, _places(cwd), home, claude, self._memory.settings.promotion, os.path.isdir
-        )
+        found = target_path(memory_dir, _places(cwd), home, claude, settings, os.path.isdir)
         return None if found is None else str(absolute_path(Path(found)))
 
     def _folder(self, cwd: str | None) -> str:
@@ -204,60 +213,44 @@ class Promoter:
         here = str(working_directory()) if project.root else ""
         return here if project.root in _places(here) else project.root
 
+    def _here_or_nowhere(self, cwd: str | None) -> str:
+        try:
+            return self._folder(cwd)
+        except StorageError:
+            return ""
+
     def _admission(self, path: str, cwd: str | None, *, unattended: bool) -> Admission:
         """What may stand on a page: on that of a project, its notes and the person's; on any other, all."""
         from core.promotion.choose import EVERY_NOTE, Admission
 
-        project = self._project_of(path, cwd)
+        known = known_projects(str(self._memory.home))
+        project = self._project_of(path, cwd, known)
         if project is None:
             return EVERY_NOTE
-        here = Standpoint(project, self._known, self._memory.snapshot)
+        here = Standpoint(project, known, self._memory.snapshot)
+
+        def is_ours(note: Note) -> bool:
+            return note.scope in _OF_A_PERSON or here.may_promote(note.nugget_name)
 
         def owner(note: Note) -> str:
             nugget = note.nugget_name
-            if note.scope in _OF_A_PERSON or here.may_promote(nugget):
-                return ""
-            return here.owner_of(nugget) or (nugget if here.is_own(nugget) else "")
+            return "" if is_ours(note) else here.owner_of(nugget) or (nugget if here.is_own(nugget) else "")
 
-        def unasked(note: Note) -> bool:
-            return not unattended or note.scope in _OF_A_PERSON or here.may_promote(note.nugget_name)
+        return Admission(owner, lambda note: not unattended or is_ours(note))
 
-        return Admission(owner, unasked)
-
-    def _project_of(self, path: str, cwd: str | None) -> Project | None:
+    def _project_of(self, path: str, cwd: str | None, known: Sequence[Registered]) -> Project | None:
         """The project whose agents read a page, one without a name where it is not known; None for a page of none."""
         from core.promotion import project_folder
 
         folder = Path(path).parent
         if (folder.name, folder.parent.parent.name) != (MEMORY_FOLDER, PROJECTS_FOLDER):
             return None
-        called = folder.parent.name
-        kept = kept_target(self._journal, path).cwd
-        for place in (self._here_or_nowhere(cwd), kept, *(one.root for one in self._known)):
+        called, kept = folder.parent.name, kept_target(self._journal, path).cwd
+        for place in (self._here_or_nowhere(cwd), kept, *(one.root for one in known)):
             if any(project_folder(one) == called for one in _places(place)):
                 return project_of(place) or Project("")
         roots = {project_root(one) for one in folders_called(called, project_folder)}
         return (project_of(roots.pop()) if len(roots) == 1 else None) or Project("")
-
-    def _kept(self, path: str) -> Target:
-        """What is remembered of a page. An undo was the last to write it where one was."""
-        target = kept_target(self._journal, path)
-        left = self._undone().get(path) if target.texts else None
-        return target if left is None else _rewritten(target, left)
-
-    def _written(self, result: PromotionResult, cwd: str | None) -> Target:
-        target = result.target
-        if not result.change_set.files and (target.at or not target.texts):
-            return target
-        project = self._here_or_nowhere(cwd)
-        owner = project if project and self._path(None, project) == target.path else target.cwd
-        return msgspec.structs.replace(target, at=self._memory.now(), cwd=owner)
-
-    def _here_or_nowhere(self, cwd: str | None) -> str:
-        try:
-            return self._folder(cwd)
-        except StorageError:
-            return ""
 
 
 def _places(folder: str) -> tuple[str, ...]:
@@ -267,17 +260,6 @@ def _places(folder: str) -> tuple[str, ...]:
 
 def _page(data: bytes) -> MarkdownPage:
     return MarkdownPage(split_lines(data.decode("utf-8", "surrogateescape").removeprefix("\ufeff")))
-
-
-def _rewritten(target: Target, data: bytes) -> Target:
-    """A target whose texts are those that the bullets of a page say in the same places."""
-    page = _page(data)
-    said = {(one.section, one.title): page.digest(one) for one in page.bullets}
-    texts = [
-        msgspec.structs.replace(text, digest=said.get((text.section, text.title), text.digest))
-        for text in target.texts
-    ]
-    return msgspec.structs.replace(target, texts=tuple(texts))
 
 
 def _count(target: Target) -> int:

@@ -1,25 +1,33 @@
-"""searches.toml of a memory: the saved searches, read again when the file changes."""
+"""searches.toml of a memory: the saved searches, read again when the file changes, and changed one at a time."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from core.errors import BrokenFileError, ErrorCode, InvalidInputError, NotFoundError, Notice, NuggetsError
-from core.model.saved_search import SEARCHES_FILE, SavedSearch, checked
+from core.model.saved_search import SEARCHES_FILE, TABLE, SavedSearch, checked, read_searches
+from core.storage.files.atomic import read_file
 
 if TYPE_CHECKING:
     from core.memory import Memory
     from core.model.change import ChangeSet
     from core.model.draft import Draft
-    from core.storage.personal.toml_files import LoadedSearches
 
 _KEPT: Final = "nothing was written"
 
 
+class _Loaded(NamedTuple):
+    """The searches of one version of the file. problem: what of it cannot be read; broken: why none of it can be."""
+
+    searches: tuple[SavedSearch, ...] = ()
+    problem: str = ""
+    broken: BrokenFileError | None = None
+
+
 class SavedSearches:
-    """The saved searches of one memory, Safe to use from several threads.
+    """The saved searches of one memory. Safe to use from several threads.
 
     The file is read when somebody first asks for it.
     """
@@ -27,10 +35,10 @@ class SavedSearches:
     path: Final = SEARCHES_FILE
 
     def __init__(self, memory: Memory) -> None:
-        self._home = memory.home
-        self._change_file = memory.change_file
+        self._memory = memory
+        self._file = memory.home / SEARCHES_FILE
         self._guard = threading.RLock()
-        self._loaded: LoadedSearches | None = None
+        self._loaded: _Loaded | None = None
         self._notice: Notice | None = None
 
     @property
@@ -52,7 +60,7 @@ class SavedSearches:
 
     @property
     def state(self) -> object:
-        """What whoever watches the memory is told of when it is another: compared by value."""
+        """What is held of the file, compared by value."""
         return self._loaded.searches if self._loaded is not None else ()
 
     def save(self, search: SavedSearch, instead_of: str = "") -> ChangeSet:
@@ -63,19 +71,17 @@ class SavedSearches:
         """
 
         def edit(draft: Draft) -> str:
-            wanted, known = checked(search), self._names_to_change()
+            wanted = checked(search)
+            before, known = self._to_change()
             if wanted.name != instead_of and wanted.name in known:
                 raise InvalidInputError(
-                    "a saved search with this name exists",
-                    code=ErrorCode.NAME_TAKEN,
-                    field="name",
-                    where=wanted.name,
+                    "a saved search with this name exists", code=ErrorCode.NAME_TAKEN, field="name", where=wanted.name,
                     kept=_KEPT,
-                )
-            self._change(draft, [wanted], {instead_of} - {wanted.name, ""})
+                )  # fmt: skip
+            self._put(draft, before, known, [wanted], {instead_of} - {wanted.name, ""})
             return f'saved the search "{wanted.name}"'
 
-        return self._change_file(edit)
+        return self._memory.change_file(edit)
 
     def delete(self, names: Collection[str]) -> ChangeSet:
         """Deletes saved searches, as one entry of the log that `undo` undoes. Raises NotFoundError, and
@@ -83,64 +89,89 @@ class SavedSearches:
         """
 
         def edit(draft: Draft) -> str:
-            known = self._names_to_change()
+            before, known = self._to_change()
             for name in names:
                 if name not in known:
-                    raise NotFoundError(
-                        "no saved search has this name", field="search", where=name, kept=_KEPT
-                    )
-            self._change(draft, [], set(names))
-            return (
-                f'deleted the search "{next(iter(names))}"'
-                if len(names) == 1
-                else f"deleted {len(names)} searches"
-            )
+                    what = "no saved search has this name"
+                    raise NotFoundError(what, field="search", where=name, kept=_KEPT)
+            self._put(draft, before, known, [], set(names))
+            one = f'the search "{next(iter(names), "")}"'
+            return f"deleted {one if len(names) == 1 else f'{len(names)} searches'}"
 
-        return self._change_file(edit)
+        return self._memory.change_file(edit)
 
-    def _change(self, draft: Draft, put: Collection[SavedSearch], out: Collection[str]) -> None:
-        from core.storage.personal.toml_files import changed_searches
+    def _to_change(self) -> tuple[bytes | None, dict[str, Any]]:
+        """The file as it is now and what it holds by name. Raises BrokenFileError where it cannot be read: no change
+        replaces it.
+        """
+        found = read_file(self._file)
+        data = found[0] if found is not None else None
+        return data, self._table(data or b"")
 
-        before, after = changed_searches(self._home, put, out)
+    def _put(
+        self,
+        draft: Draft,
+        before: bytes | None,
+        present: dict[str, Any],
+        put: Collection[SavedSearch],
+        out: Collection[str],
+    ) -> None:
+        from core.storage.files.toml import with_values
+
+        changes: dict[tuple[str, ...], Any] = {}
+        for name in out:
+            given = present.get(name)
+            if isinstance(given, dict):
+                changes |= {(TABLE, name, key): None for key in given}
+            elif given is not None:
+                changes[TABLE, name] = None
+        changes |= {(TABLE, search.name, "query"): search.query for search in put}
+        after = with_values(before, changes, str(self._file))
         if after != (before or b""):
             draft.put_file(SEARCHES_FILE, before, after)
 
-    def _read(self) -> LoadedSearches:
-        if self._loaded is None:
-            self._reload()
-        assert self._loaded is not None
-        return self._loaded
+    def _table(self, data: bytes) -> dict[str, Any]:
+        from core.storage.files.toml import parsed_toml
+
+        try:
+            table = parsed_toml(data).get(TABLE, {})
+            if isinstance(table, dict):
+                return table
+            why = f"{TABLE} is not a table"
+        except ValueError as error:
+            why = str(error)
+        raise BrokenFileError(
+            f"cannot be read ({why})", where=str(self._file), kept="the file is unchanged",
+            todo="fix the file or move it away",
+        )  # fmt: skip
+
+    def _read(self) -> _Loaded:
+        with self._guard:
+            if self._loaded is None:
+                self._loaded = _Loaded()
+                self.reload()
+            return self._loaded
 
     def reload(self) -> None:
         """Reads the searches again, once somebody asked for them."""
-        if self._loaded is not None:
-            self._reload()
-
-    def _names_to_change(self) -> set[str]:
-        """Those of the file as it is now. Raises BrokenFileError where it cannot be read: no change replaces it."""
-        self._reload()
-        if self._loaded is not None and self._loaded.broken is not None:
-            raise self._loaded.broken
-        return {search.name for search in self.all}
-
-    def _reload(self) -> None:
-        from core.storage.personal.toml_files import LoadedSearches, load_searches, searches_version
-
         with self._guard:
+            if self._loaded is None:
+                return
             try:
-                if self._loaded is not None and searches_version(self._home) == self._loaded.version:
-                    return
-                self._loaded = load_searches(self._home)
+                found = read_file(self._file)
+                searches, passed_over = (
+                    read_searches(self._table(found[0])) if found is not None else ((), ())
+                )
+            except BrokenFileError as error:
+                self._loaded, self._notice = _Loaded((), error.what, error), Notice.of(error, error.kept)
+                return
             except NuggetsError as error:
-                self._loaded = self._loaded or LoadedSearches()
                 self._notice = Notice.of(error, error.kept)
                 return
-            if self._loaded.problem:
-                where = str(self._home / SEARCHES_FILE)
-                broken = self._loaded.broken
-                self._notice = (
-                    Notice.of(broken, broken.kept) if broken else Notice(self._loaded.problem, where=where)
-                )
+            named = ", ".join(passed_over)
+            problem = f"skipped what is not a saved search: {named}" if named else ""
+            self._loaded = _Loaded(searches, problem)
+            self._notice = Notice(problem, where=str(self._file)) if problem else self._notice
 
     def take_notices(self) -> tuple[str, ...]:
         """What a person should be told since the last call: what cannot be read of the searches."""

@@ -63,16 +63,18 @@ class Masking:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON, without any value."""
+        secrets = [
+            {"id": one.id, "noteId": one.note_id or None, "nugget": one.nugget, "kinds": list(one.kinds)}
+            for one in self.holders
+        ]
+        places = [
+            {"what": one.what, "path": str(one.path), "count": one.count, "deleted": one.deleted}
+            | ({"part": one.part} if one.part else {})
+            for one in self.rewritten
+        ]
         return {
-            "secrets": [
-                {"id": one.id, "noteId": one.note_id or None, "nugget": one.nugget, "kinds": list(one.kinds)}
-                for one in self.holders
-            ],
-            "places": [
-                {"what": place.what, "path": str(place.path), "count": place.count, "deleted": place.deleted}
-                | ({"part": place.part} if place.part else {})
-                for place in self.rewritten
-            ],
+            "secrets": secrets,
+            "places": places,
             "pages": [str(path) for path in self.pages],
             "untouched": [str(path) for path in self.untouched],
             "refused": [{"id": id, "reason": reason} for id, reason in self.refused.items()],
@@ -123,7 +125,6 @@ class Secrets:
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
-        self._store = memory.store
 
     def holders(self, progress: Progress | None = None) -> tuple[Holder, ...]:
         """Notes and facts that seem to hold a credential and were not marked as holding none."""
@@ -139,28 +140,27 @@ class Secrets:
         kept: credentials in another store of the folder, which masks itself. Raises NotFoundError, StorageError,
         BrokenFileError.
         """
-        with self._memory.guard:
-            self._memory.refresh_read_only()
-            return self._preview(self._memory.snapshot, ids, kept)
-
-    def _preview(self, snapshot: Snapshot, ids: Collection[str] | None, kept: Collection[Holder]) -> Masking:
-        found = (*_chosen(snapshot, ids), *kept)
-        # What stands in ids and names cannot be taken out.
-        names = (*snapshot.by_id, *snapshot.nugget_names)
-        refused = {
-            one.id: _IN_A_NAME
-            for one in found
-            if any(held.value in name for held in one.secrets for name in names)
-        }
-        found = tuple(one for one in found if one.id not in refused)
-        masks = Masks(held for one in found for held in one.secrets)
-        if not masks:
-            return Masking((), refused=refused)
-        pages = (Place("page", path) for path in self._pages() if _masked_page(path, masks) is not None)
-        found_places = (*pages, *places(self._store, masks, self._memory.settings.inference))
-        # Everything else with the same values is masked too, and named.
-        also = tuple(one for one in holders(snapshot) if one not in found and shares(one, masks))
-        return Masking((*found, *also), found_places, refused, masks)
+        memory = self._memory
+        with memory.guard:
+            memory.refresh_read_only()
+            snapshot = memory.snapshot
+            found = (*_chosen(snapshot, ids), *kept)
+            # What stands in ids and names cannot be taken out.
+            names = (*snapshot.by_id, *snapshot.nugget_names)
+            refused = {
+                one.id: _IN_A_NAME
+                for one in found
+                if any(held.value in name for held in one.secrets for name in names)
+            }
+            found = tuple(one for one in found if one.id not in refused)
+            masks = Masks(held for one in found for held in one.secrets)
+            if not masks:
+                return Masking((), refused=refused)
+            pages = (Place("page", path) for path in self._pages() if _masked_page(path, masks) is not None)
+            found_places = (*pages, *places(memory.store, masks, memory.settings.inference))
+            # Everything else with the same values is masked too, and named.
+            also = tuple(one for one in holders(snapshot) if one not in found and shares(one, masks))
+            return Masking((*found, *also), found_places, refused, masks)
 
     @of_the_log
     def mask(self, masking: Masking) -> ChangeSet:
@@ -187,16 +187,16 @@ class Secrets:
         """Masks what lies outside the folder, then all in it, the notes last: who is stopped in between finds the
         values in these still.
         """
-        home, author = self._store.home, self._memory.author
+        memory = self._memory
         for path in self._pages():
             told = _masked_page(path, masks)
             if told is not None:
                 replace_file(path.resolve(), told, mode=path.stat().st_mode & 0o777)
-        mask_unsaved(home, masks)
-        cache = cache_folder(home, os.environ)
+        mask_unsaved(memory.home, masks)
+        cache = cache_folder(memory.home, os.environ)
         if cache is not None:
             remove_cache(cache)
-        done = mask_folder(self._store, masks, self._memory.settings.inference, done, author.signature)
+        done = mask_folder(memory.store, masks, memory.settings.inference, done, memory.author.signature)
         if cache is not None:
             # Another program may have written it again meanwhile.
             remove_cache(cache)
@@ -209,7 +209,7 @@ class Secrets:
         if not masking.masks:
             return ()
         with self._memory.guard:
-            home, masks = self._store.home, masking.masks
+            home, masks = self._memory.store.home, masking.masks
             outside = (cache_folder(home, os.environ), unsaved_folder(home, os.environ))
             folders = [home, *(folder for folder in outside if folder is not None)]
             pages = (file_left(path, masks) for path in self._pages())
@@ -217,7 +217,7 @@ class Secrets:
 
     def _pages(self) -> list[Path]:
         """The MEMORY.md files that notes were promoted to."""
-        journal = self._store.journal
+        journal = self._memory.store.journal
         if journal is None:
             return []
         items = journal.rows("SELECT DISTINCT item FROM touched WHERE substr(item, 1, 2) = 'p '")
