@@ -24,9 +24,8 @@ from core.errors import (
     partly_done,
 )
 from core.folder import GRAPH_FILE, pages_of
-from core.local_zone import local_zone
 from core.model.names import iso
-from core.schedule import LastRun, due, latest, next_due
+from core.schedule import LastRun, due, latest, local_zone, next_due
 from core.settings import Settings, load_settings
 from core.storage.files.presence import DaemonOn
 from core.storage.files.presence import Presence as Presence

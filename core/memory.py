@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 from msgspec.structs import replace
 
 from core.errors import ConflictError, ErrorCode, Notice, NuggetsError, UnfinishedError
-from core.folder import DATABASE_FILE, GRAPH_FILE, default_home
+from core.folder import DATABASE_FILE, GRAPH_FILE, default_home, is_team_folder
 from core.model.change import PERSON, Author, ChangeKind, ChangeSet
 from core.model.draft import Draft
 from core.model.names import iso
@@ -32,7 +32,6 @@ from core.settings import SETTINGS_FILE, load_settings
 from core.storage.files.atomic import absolute_path, fingerprint
 from core.storage.format.documents import read_folder
 from core.storage.personal.page_homes import home_and_pages
-from core.team_folder import is_team_folder
 from core.text.exact import encodable
 
 if TYPE_CHECKING:
@@ -358,10 +357,40 @@ class Memory:
         once, when the files become unreadable; and the same snapshot again when the settings, the saved searches or
         `polling` changed. woken: called before it looks at the files.
         """
-        from core.services.watching import events
-
         # What is newer is counted from this call, not from when the first event is waited for.
-        return events(self, self.snapshot, stop, woken)
+        return self._events(self.snapshot, stop, woken)
+
+    async def _events(
+        self, seen: Snapshot, stop: asyncio.Event | None, woken: Callable[[], None]
+    ) -> AsyncIterator[Snapshot | NuggetsError]:
+        import asyncio
+
+        from core.storage.files.watch import watch_folder
+
+        # An error that repeats is told once; () stands for none.
+        failed, beside = tuple[object, ...](), self.files_beside
+        async for told in watch_folder(self.home, stop or asyncio.Event(), self.pages):
+            woken()
+            if self.polling is told:
+                self.polling = not told
+                yield seen
+            try:
+                await asyncio.to_thread(self.refresh, patient=False, restoring=False)
+            except NuggetsError as error:
+                if error.identity != failed:
+                    failed = error.identity
+                    yield error
+                continue
+            if self.snapshot is not seen or failed or self.files_beside != beside:
+                seen, failed, beside = self.snapshot, (), self.files_beside
+                yield seen
+            if not self.store.reconciled:
+                # An overwritten change shows at once; a moment later it is restored.
+                with suppress(NuggetsError):
+                    await asyncio.to_thread(self.refresh)
+                if self.snapshot is not seen:
+                    seen = self.snapshot
+                    yield seen
 
     @property
     def files_beside(self) -> tuple[object, ...]:

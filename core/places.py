@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from core.folder import GRAPH_FILE, MEMORY_PAGE, PAGES_HOME, PLACE_FILE, PROJECTS_FOLDER, pages_of
-from core.home import TEAM_NOTES
+from core.user_folders import TEAM_NOTES
 
 
 def home_of(folder: Path) -> Path:

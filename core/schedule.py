@@ -15,6 +15,8 @@ day that this clock showed when it ran:
 
 from __future__ import annotations
 
+import contextlib
+import time as clock
 from collections.abc import Iterable, Iterator
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Final, NamedTuple
@@ -123,3 +125,38 @@ def _instant(wall: datetime, zone: tzinfo | None) -> datetime:
         else:
             before = middle
     return found
+
+
+# The zone of this machine's clock, with all its changes of summer and winter time
+
+
+class LocalZone(tzinfo):
+    """What the system's settings say now. A plain `astimezone()` knows one offset only, that of its own moment."""
+
+    def utcoffset(self, moment: datetime | None) -> timedelta | None:
+        """How far the clock is ahead of UTC at a moment that it shows."""
+        return None if moment is None else moment.replace(tzinfo=None).astimezone().utcoffset()
+
+    def dst(self, moment: datetime | None) -> timedelta | None:
+        """Not told apart."""
+        return None
+
+    def tzname(self, moment: datetime | None) -> str | None:
+        """The zone's short name at a moment."""
+        return None if moment is None else moment.replace(tzinfo=None).astimezone().tzname()
+
+    def fromutc(self, moment: datetime) -> datetime:
+        """What the clock shows at an instant of UTC."""
+        instant = moment.replace(tzinfo=UTC)
+        shown = instant.astimezone().replace(tzinfo=None, fold=0)
+        if shown.astimezone(UTC) != instant:
+            shown = shown.replace(fold=1)
+        return shown.replace(tzinfo=self)
+
+
+def local_zone() -> LocalZone:
+    """The zone as it is set now: who travels changes it while a program runs."""
+    if hasattr(clock, "tzset"):
+        with contextlib.suppress(OSError):
+            clock.tzset()
+    return LocalZone()

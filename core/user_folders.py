@@ -1,4 +1,6 @@
-"""The user's folders outside of every memory, a subfolder for each memory. Agents wait for it, so it loads nothing."""
+"""What the folder of a memory is called, where a team has its notes, and the user's folders outside of every memory, a
+subfolder for each memory. All else is loaded behind it, and agents wait for it, so it loads nothing.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +18,18 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Final
 
+HOME_VARIABLE: Final = "NUGGETS_HOME"
+USUAL_HOME: Final = "~/.nuggets"
+# In this order: where a nugget has a file of each name, the first is the nugget.
+FACT_SUFFIXES: Final = (".donna.json", ".nugget.json")
+# The folder of a team's notes, or "off"; without it, this one at or above the working directory.
+TEAM_VARIABLE: Final = "NUGGETS_TEAM"
+TEAM_NOTES: Final = os.path.join(".nuggets", "notes")
 CACHE_VARIABLE: Final = "NUGGETS_CACHE"
 STATE_VARIABLE: Final = "NUGGETS_STATE"
 # In the folder for state: the projects whose notes a person said may be used.
 TRUSTED_FILE: Final = "trusted.json"
-_OFF: Final = "off"
+OFF: Final = "off"
 # The user's own variable for such folders, and where they are without it.
 _CACHES: Final = ("XDG_CACHE_HOME", "~/.cache")
 _STATES: Final = ("XDG_STATE_HOME", "~/.local/state")
@@ -119,7 +128,7 @@ def _folder(home: str, root: str | None) -> str | None:
 def _root(variable: str, users: tuple[str, str], environ: Mapping[str, str] | None) -> str | None:
     environ = os.environ if environ is None else environ
     named = environ.get(variable, "").strip()
-    if named.casefold() == _OFF:
+    if named.casefold() == OFF:
         return None
     try:
         if not named:
@@ -143,3 +152,32 @@ def _users(variable: str, usual: str, environ: Mapping[str, str]) -> str:
 
     find = user_cache_dir if usual == _CACHES[1] else user_state_dir
     return find("nuggets", appauthor=False)
+
+
+# Of a memory, and of a team
+
+
+def home_as_named() -> str:
+    """The folder that is meant when none is named, as it was written: NUGGETS_HOME, else ~/.nuggets."""
+    return os.environ.get(HOME_VARIABLE) or USUAL_HOME
+
+
+def team_near(start: str) -> str:
+    """Where a team's notes may be for who works in a folder, or what names them; "" for surely none, but for settings
+    that name their folder. Costs a look at each folder above.
+    """
+    named = os.environ.get(TEAM_VARIABLE, "").strip()
+    if named:
+        return "" if named.casefold() == OFF else named
+    folder, inner = os.path.abspath(start), ""
+    while folder != inner:
+        found = os.path.join(folder, TEAM_NOTES)
+        if os.path.isdir(found) and lies_in(found, folder):
+            return found
+        folder, inner = os.path.dirname(folder), folder
+    return ""
+
+
+def lies_in(path: str, folder: str) -> bool:
+    """Whether a path in a folder stays in it, links followed."""
+    return os.path.join(os.path.realpath(path), "").startswith(os.path.join(os.path.realpath(folder), ""))

@@ -21,9 +21,8 @@ from core.errors import (
     StorageError,
     remedy_for,
 )
-from core.folder import GRAPH_FILE
+from core.folder import GRAPH_FILE, pages_named
 from core.model.note import normalise_tag
-from core.team_folder import pages_named
 
 if TYPE_CHECKING:
     from core.graph.merging import MergeChoices

@@ -119,7 +119,7 @@ def refuse_untrusted(memory: Memory) -> None:
     """For what an agent is given: raises InvalidInputError for a team's notes as a memory of their own, unless a person
     lets them be used.
     """
-    from core.team_folder import is_team_folder
+    from core.folder import is_team_folder
 
     # A repository may ship a link to its own notes under any name.
     folder = Path(os.path.realpath(memory.folder))
@@ -154,8 +154,8 @@ class _NearTeam:
         return self._found
 
     def _folder(self) -> Path | None:
+        from core.folder import folder_in_reach
         from core.places import home_of
-        from core.team_folder import folder_in_reach
 
         own = self._own
         if own.is_team:

@@ -112,20 +112,20 @@ def hooked_session(home: str, said: str, *, ended: bool = False) -> str:
     """Takes over, within a hook, the session that the calling agent named, so that its servers and commands are of the
     same one; the name that the session has: NUGGETS_SESSION goes before. ended: it is over. Never raises.
     """
-    from core.hooked_sessions import drop, keep
+    from core.caught import drop_session, keep_session
 
     name = os.environ.get(_VARIABLE, "").strip() or said.strip()
     caller = _caller()
     state = _state(home, caller)
     if state and said and ended:
-        drop(state, caller)
+        drop_session(state, caller)
     elif state and said:
-        keep(state, caller, name)
+        keep_session(state, caller, name)
     return name
 
 
 def _hooked(home: str, caller: str) -> str:
-    from core.hooked_sessions import session_of
+    from core.caught import session_of
 
     state = _state(home, caller)
     return session_of(state, caller) if state else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from core.home import home_as_named
+from core.user_folders import home_as_named
 from nuggets_tui.streams import prepare_streams
 
 TYPE_CHECKING = False

@@ -32,7 +32,7 @@ class SyncBeside:
     """
 
     def __init__(self, home: Path, *, clock: Callable[[], datetime], report: Callable[[str], None]) -> None:
-        from core.sync.unattended import Rhythm
+        from core.sync.kept import Rhythm
 
         self._home = home
         self._clock = clock
@@ -65,7 +65,7 @@ class SyncBeside:
 
     def look(self) -> float:
         """Syncs where it is due; in how many seconds to look again."""
-        from core.sync.unattended import last_sync
+        from core.sync.kept import last_sync
 
         try:
             settings = self._settings()
@@ -85,7 +85,7 @@ class SyncBeside:
 
     def leave(self) -> None:
         """The last sync, where it is wanted."""
-        from core.sync.unattended import last_sync
+        from core.sync.kept import last_sync
 
         try:
             if not self._settings().sync.on_exit or last_sync(self._home) is None:

@@ -16,10 +16,10 @@ from pathlib import PurePosixPath
 from typing import Any, Final, NamedTuple, TypeVar
 
 from core.errors import InvalidInputError
-from core.exchange import front_matter, page_text, pages
+from core.exchange import front_matter, pages
 from core.exchange.front_matter import spelt
 from core.exchange.memory_index import INDEX
-from core.exchange.page_text import Parts
+from core.exchange.pages import Parts
 from core.exchange.records import FormatError, Reference, SourceFile, as_texts, time_of
 from core.model.infer import MetaInput, infer_meta, subject_of
 from core.model.names import check_nugget_name
@@ -165,17 +165,17 @@ class Dialect:
         return _line(fields.get("title")) or ("" if self.whole else _line(fields.get("name")))
 
     def _parts(self, page: str) -> Parts:
-        return page_text.take_apart(page, self._given(_fields(page)))
+        return pages.take_apart(page, self._given(_fields(page)))
 
     def _with_front(self, parts: Parts, name: str, *lines: str) -> Parts:
         front = front_matter.with_field(parts.front, name, lines, self.fields, parts.newline)
-        return page_text.with_front(parts, front)
+        return pages.with_front(parts, front)
 
     def _with_title(self, file: str, page: str, title: str) -> str:
         fields = _fields(page)
         given, parts = self._given(fields), self._parts(page)
         if not given or (parts.heading == given and parts.lead.strip()):
-            parts = page_text.with_heading(parts, title)
+            parts = pages.with_heading(parts, title)
         if given:
             # A name as programs give them is what other pages, and Claude Code itself, know the page by.
             named = self.whole or _line(fields.get("title")) or is_slug(given)
@@ -190,13 +190,13 @@ class Dialect:
     def _with_content(self, file: str, page: str, content: str) -> str:
         title, parts = self.read(file, page).title, self._parts(page)
         for bare, body in self._texts(parts, "" if self.whole else _description(_fields(page)), content):
-            made = page_text.with_text(bare, body)
+            made = pages.with_text(bare, body)
             said = self.read(file, made.joined())
             if (said.title, said.content.split()) == (title, content.split()):
                 return made.joined()
         # The text begins with a heading, which is the page's title unless another one stands before it.
-        headed = page_text.with_heading(page_text.with_text(parts, ""), title)
-        return page_text.with_text(headed, content).joined()
+        headed = pages.with_heading(pages.with_text(parts, ""), title)
+        return pages.with_text(headed, content).joined()
 
     def _texts(self, parts: Parts, description: str, content: str) -> Iterable[tuple[Parts, str]]:
         """Pages and the texts that they might get, so that description and text together say a content."""
@@ -282,7 +282,7 @@ def _read(dialect: Dialect, file: str, page: str) -> Said:
         _refuse(file, page)
     fields = _fields(page)
     given = dialect._given(fields)
-    parts = page_text.take_apart(page, given)
+    parts = pages.take_apart(page, given)
     title = given or _line(parts.heading) or pages.stem_of(file)
     body = parts.body
     prose = (found for _, line in pages.prose(body) for found in pages.links_of(line)) if "[" in body else ()
@@ -326,13 +326,13 @@ def _refuse(file: str, page: str) -> None:
         raise FormatError("it has markers of a merge conflict", file=file, line=line)
     if "\0" in page:
         raise FormatError("is not a text file", file=file, line=page.count("\n", 0, page.index("\0")) + 1)
-    bare = page_text.bare(page)
+    bare = pages.bare(page)
     if front_matter.fenced(bare) and not front_matter.split(bare)[0]:
         raise FormatError("the front matter is no YAML", file=file, line=1)
 
 
 def _fields(page: str) -> dict[str, Any]:
-    return front_matter.read(page_text.bare(page))[0]
+    return front_matter.read(pages.bare(page))[0]
 
 
 def _text(value: object) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from typing import Final
 
-from core.exchange.page_text import compared
+from core.exchange.pages import compared
 from core.text.memory_page import begins_bullet, continues, parts_of
 
 INDEX: Final = "MEMORY.md"

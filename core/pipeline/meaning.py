@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import NuggetsError
-from core.local_zone import local_zone
 from core.model.note import Note
 from core.pipeline.database.calls import FIRST_PAUSE_MS, is_fault, pause_ms
 from core.pipeline.database.connection import GLANCE_SECONDS, open_read_only
@@ -39,6 +38,7 @@ from core.pipeline.models.provider import (
 )
 from core.pipeline.note_linking import text_of
 from core.pipeline.transaction_guard import assert_outside_transaction
+from core.schedule import local_zone
 from core.search.judge import OFFERED_FROM
 from core.search.signals import Ranked, Signal, Signals, after
 from core.settings.pipeline_sections import EmbeddingPart, PipelineConfiguration, RerankerPart

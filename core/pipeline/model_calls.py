@@ -9,7 +9,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, Literal, NamedTuple, NoReturn, Protocol, Self, TypeVar
 
 from core.errors import NuggetsError
-from core.local_zone import local_zone
 from core.pipeline.database.calls import THRESHOLD, Breaker, is_fault, opens_at_once, pause_ms
 from core.pipeline.database.connection import Database
 from core.pipeline.models.commands import NEVER_ASKED
@@ -31,6 +30,7 @@ from core.pipeline.models.provider import (
 )
 from core.pipeline.records import ProviderHealth
 from core.pipeline.transaction_guard import assert_outside_transaction
+from core.schedule import local_zone
 from core.settings.pipeline_sections import PipelineConfiguration
 
 NO_MODEL: Final = "no model is configured"

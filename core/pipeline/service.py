@@ -22,14 +22,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self, TypeVar
 
 from core.errors import ErrorCode, InvalidInputError, NotFoundError, NuggetsError
-from core.folder import default_home, pages_of
+from core.folder import default_home, pages_named, pages_of
 from core.model.change import Author
 from core.pipeline.database.connection import Database
 from core.pipeline.database.tables import PAUSED
 from core.pipeline.modes import Mode, mode
 from core.pipeline.records import TickResult
 from core.storage.files.atomic import absolute_path
-from core.team_folder import pages_named
 
 if TYPE_CHECKING:
     from core.memory import Memory

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from core.errors import ErrorCode, NuggetsError, SyncError
-from core.folder import GRAPH_FILE, is_fact_file
+from core.folder import GRAPH_FILE, is_fact_file, is_team_folder
 from core.model.change import ChangeSet
 from core.model.compare import differences
 from core.services.arrivals import Arrived, Version, differing, is_memory_file, to_store
@@ -45,7 +45,6 @@ from core.sync.state import (
     arrival,
     message,
 )
-from core.team_folder import is_team_folder
 
 if TYPE_CHECKING:
     from core.memory import Memory

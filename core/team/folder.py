@@ -11,12 +11,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from core.errors import ErrorCode, InvalidInputError, NotFoundError
-from core.git_repository import ask, ask_status
-from core.home import TEAM_VARIABLE
-from core.memory import Memory
-from core.model.note import Note
-from core.storage.files.atomic import make_folder, read_file, replace_file
-from core.team_folder import (
+from core.folder import (
     TEAM_FOLDER,
     folder_in_reach,
     is_off,
@@ -24,7 +19,12 @@ from core.team_folder import (
     name_of_team,
     team_folder,
 )
+from core.git_repository import ask, ask_status
+from core.memory import Memory
+from core.model.note import Note
+from core.storage.files.atomic import make_folder, read_file, replace_file
 from core.text.normalise import normalise_line
+from core.user_folders import TEAM_VARIABLE
 
 INDEX_FILE: Final = "README.md"
 _BEGIN: Final = "<!-- index of the notes: nuggets team index -->"

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from core.errors import NuggetsError
+from core.folder import pages_named
 from core.pipeline.extra import install_command
 from core.places import folder_of
-from core.team_folder import pages_named
 from nuggets_tui.agent_files import NAMES, is_installed
 from nuggets_tui.cli.agents import VERSION, command_of, place_of, standings_of
 from nuggets_tui.cli.invocation import Invocation

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 import click
 
 from core.errors import ErrorCode, InvalidInputError, NotFoundError
-from core.folder import home_as_named
+from core.folder import TEAM_FOLDER, home_as_named
 from core.model.names import did_you_mean
 from core.places import home_of
-from core.team_folder import TEAM_FOLDER
 from nuggets_tui.cli.calling_agent import agent_name, author_as, author_of_call
 from nuggets_tui.cli.output import Line, as_json, is_terminal, write_document, write_error, write_lines
 

@@ -19,7 +19,7 @@ from nuggets_tui.words import plural
 if TYPE_CHECKING:
     from core.model.snapshot import Snapshot
     from core.sync import SyncResult, SyncState
-    from core.sync.unattended import Rhythm
+    from core.sync.kept import Rhythm
     from nuggets_tui.controllers.history import HistoryController
     from nuggets_tui.session import Session
 
@@ -113,7 +113,7 @@ class SyncController(Controller):
     def _due_in(self, session: Session, state: SyncState) -> float:
         """In how many seconds the settings want a sync; 0 for now."""
         from core.settings.tree import seconds_of
-        from core.sync.unattended import Rhythm
+        from core.sync.kept import Rhythm
 
         every = seconds_of(session.memory.settings.sync.every)
         if not every or self.view.snapshot.read_only:

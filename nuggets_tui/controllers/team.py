@@ -117,7 +117,7 @@ class TeamController(Controller):
         memory = session.memory
         if memory.pages is not None or self.context.app.is_copy(memory.home):
             return None
-        from core.team_folder import folder_in_reach
+        from core.folder import folder_in_reach
 
         try:
             return folder_in_reach(Path.cwd(), memory.settings.team.folder, os.environ)

@@ -12,10 +12,18 @@ import sys
 import time
 
 from core.caught import add_to_log, count, put
-from core.home import TEAM_NOTES, home_as_named, team_near
 from core.projects import FILE as PROJECTS
 from core.projects import project_at, project_root
-from core.user_folders import cache_folder, configuration_files, file_stats, state_folder, trust_signs
+from core.user_folders import (
+    TEAM_NOTES,
+    cache_folder,
+    configuration_files,
+    file_stats,
+    home_as_named,
+    state_folder,
+    team_near,
+    trust_signs,
+)
 from nuggets_tui import calling_session
 from nuggets_tui.detached import start
 

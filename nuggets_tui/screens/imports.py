@@ -30,8 +30,7 @@ from nuggets_tui.words import data_size, plural, time_ago
 if TYPE_CHECKING:
     from core.exchange.plan import ImportItem, ImportResult
     from core.exchange.records import LeftOut
-    from core.found_files import FoundFile
-    from core.memories import FoundMemory
+    from core.memories import FoundFile, FoundMemory
     from core.memory import ReadSource
     from core.model.change import FactChange, NoteChange
 

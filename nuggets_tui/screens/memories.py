@@ -27,8 +27,7 @@ from nuggets_tui.widgets.sides import Sides
 from nuggets_tui.words import data_size, plural, time_ago
 
 if TYPE_CHECKING:
-    from core.found_files import FoundFile
-    from core.memories import FoundMemory, Page, PageText
+    from core.memories import FoundFile, FoundMemory, Page, PageText
 
 _KINDS: Final = {"claude": "Claude Code", "nuggets": "nuggets"}
 _INTRODUCTION: Final = (
@@ -53,7 +52,7 @@ def memories_here(home: str) -> tuple[FoundMemory, ...]:
 
 def files_here(home: str) -> tuple[FoundFile, ...]:
     """The single files to import that lie where somebody works, with their agents, or beside a memory. For a thread."""
-    from core.found_files import found_files
+    from core.memories import found_files
 
     places = [Path(home).parent] if home else []
     with suppress(OSError):

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from core import Memory, found_files
-from core.found_files import FoundFile
-from core.found_files import found_files as find
+from core import Memory, memories
+from core.memories import FoundFile
+from core.memories import found_files as find
 
 ENTITY = json.dumps({"type": "entity", "name": "Ada", "entityType": "person", "observations": ["likes tea"]})
 
@@ -64,7 +64,7 @@ def test_no_pipe_link_or_folder_is_waited_for_or_listed_twice(tmp_path: Path) ->
 def test_looking_is_bounded_and_an_agents_file_is_found_beside_many_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(found_files, "_MOST_READ", 3)
+    monkeypatch.setattr(memories, "_MOST_READ", 3)
     for number in range(5):
         (tmp_path / f"{number}.json").write_text(ENTITY)
     (tmp_path / "claude.md").write_text("- Use tabs, never spaces\n")

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import pytest
 
-from core.local_zone import local_zone
+from core.schedule import local_zone
 
 NAMES = ("UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Pacific/Apia")
 # Every half hour around the changes of 2026 in these zones.

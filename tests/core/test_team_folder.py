@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from core.errors import ErrorCode, InvalidInputError, NuggetsError
-from core.home import team_near
+from core.folder import folder_in_reach, team_folder
 from core.memory import Memory
-from core.team_folder import folder_in_reach, team_folder
+from core.user_folders import team_near
 
 
 def test_the_nearest_folder_upwards_is_the_teams(tmp_path: Path) -> None:

@@ -20,9 +20,9 @@ from click.testing import CliRunner, Result
 from core import Memory
 from core.errors import ConflictError, NuggetsError
 from core.graph.edits import edit_note
-from core.home import TEAM_NOTES
 from core.model.change import Author
 from core.pipeline.models.provider import ModelHttpError
+from core.user_folders import TEAM_NOTES
 from kits.faults import Faults, failing
 from kits.memory_files import fact_object, note_object, write_graph, write_nugget
 from kits.service_kit import Clock, Failing, drain, open_pipeline

@@ -14,13 +14,13 @@ from core.errors import ErrorCode, InvalidInputError
 from core.exchange import memory_index
 from core.exchange.dialect import LINKED, TEAM, hook_of
 from core.exchange.records import FormatError, Reference
+from core.folder import pages_named
 from core.model.change import ChangeSet, NoteChange
 from core.model.note import Note, Page, normalised_note, unique_links
 from core.model.note import replace as with_fields
 from core.model.snapshot import Snapshot
 from core.storage.files.atomic import Fingerprint
 from core.storage.format.pages import LARGEST, PageSet, dialect_of, id_of
-from core.team_folder import pages_named
 from core.text.exact import exact_form
 from core.text.normalise import normalise_line
 

@@ -27,6 +27,7 @@ from core.exchange import memory_index
 from core.exchange.dialect import CLAUDE, TEAM, Dialect, Said
 from core.exchange.pages import is_page, stem_of
 from core.exchange.records import FormatError
+from core.folder import TEAM_FOLDER
 from core.model.names import iso
 from core.model.note import METADATA_FIELDS, Link, Note, Page, normalised_note, unique_links
 from core.model.note import replace as with_fields
@@ -35,7 +36,6 @@ from core.settings import InferenceSettings
 from core.storage.files.atomic import Fingerprint, fingerprint, read_file
 from core.storage.files.exchange import wait_for_writers
 from core.storage.format.codec import write_note
-from core.team_folder import TEAM_FOLDER
 from core.text.exact import exact_form
 
 if TYPE_CHECKING:

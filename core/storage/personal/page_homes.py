@@ -21,14 +21,13 @@ from core.folder import (
     PLACE_FILE,
     PROJECTS_FOLDER,
     USUAL_HOME,
+    is_team_folder,
     note_pages_of,
     pages_of,
 )
-from core.home import lies_in
 from core.storage.files.atomic import make_folder, replace_file
 from core.storage.personal.unsaved_files import unsaved_folder
-from core.team_folder import is_team_folder
-from core.user_folders import STATE_VARIABLE, name_of
+from core.user_folders import STATE_VARIABLE, lies_in, name_of
 
 _OURS: Final = (DATABASE_FILE, "settings.toml", "searches.toml")
 _OWN_HOMES: Final = tuple(Path(home).name for home in (USUAL_HOME, DONNA_HOME))

@@ -10,7 +10,7 @@ import pytest
 from kits.synced import Machine
 
 from core.model.names import iso
-from core.sync.unattended import Rhythm, last_sync
+from core.sync.kept import Rhythm, last_sync
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
