@@ -137,15 +137,6 @@ def test_a_settings_file_that_is_a_link_out_of_the_folder_is_not_written(
     assert (tmp_path / "elsewhere.toml").read_text() == ""
 
 
-def test_searches_go_by_the_saved_weights_without_a_new_index(memory: Memory) -> None:
-    first = memory.search("alpha")
-    index = memory.index()
-    memory.save_settings({"search.text_weight": 0.0, "search.vector_weight": 0.0})
-    second = memory.search("alpha")
-    assert memory.index() is index
-    assert second[0].breakdown.text == 0.0 < first[0].breakdown.text
-
-
 def test_a_search_may_be_tried_with_other_weights(memory: Memory) -> None:
     from msgspec.structs import replace
 

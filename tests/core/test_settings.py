@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from core.memory import Memory
 from core.settings import SETTINGS_FILE, Settings, SettingsReader, load_settings
@@ -43,19 +42,6 @@ def test_what_the_file_says_holds_and_what_it_says_in_unknown_words_is_passed_ov
     assert (found.search.vector_weight, found.reflection.jaccard, found.reflection.max_notes) == (1.0, 1.0, 0)
     assert (found.inference.user_words, found.inference.style_words) == (("me",), ())
     assert (set(unknown(found)), found.problems) == ({"search.later", "later", "backups.kept"}, ())
-
-
-def test_every_default_would_be_accepted(tmp_path: Path) -> None:
-    plain = Settings()
-    lines = [
-        line
-        for section in ("search", "reflection", "promotion", "backups")
-        for line in (
-            f"[{section}]",
-            *(f"{name} = {json.dumps(value)}" for name, value in asdict(getattr(plain, section)).items()),
-        )
-    ]
-    assert load(tmp_path, "\n".join(lines)) == plain
 
 
 SENSELESS = (

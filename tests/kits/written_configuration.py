@@ -32,21 +32,10 @@ def as_toml(configuration: PipelineConfiguration) -> str:
     return tomlkit.dumps({"pipeline": as_table(configuration)})
 
 
-def as_original(configuration: PipelineConfiguration) -> dict[str, Any]:
-    """The table as agent.yaml holds it, under memory.pipelineV2."""
-    return {"memory": {"pipelineV2": _camel(as_table(configuration))}}
-
-
 def camel_case(snake: str) -> str:
     """`chunk_target_chars` as `chunkTargetChars`."""
     head, *rest = snake.split("_")
     return head + "".join(word[:1].upper() + word[1:] for word in rest)
-
-
-def _camel(table: dict[str, Any]) -> dict[str, Any]:
-    return {
-        camel_case(name): _camel(value) if isinstance(value, dict) else value for name, value in table.items()
-    }
 
 
 def read_configuration(

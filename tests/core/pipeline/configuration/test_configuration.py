@@ -10,12 +10,8 @@ from typing import Any
 import pytest
 from kits.written_configuration import (
     ParsedConfiguration,
-    as_original,
-    as_table,
-    as_toml,
     camel_case,
     read_configuration,
-    read_toml,
 )
 
 from core.settings.pipeline_sections import PIPELINE_GUARDS, PipelineConfiguration
@@ -162,13 +158,6 @@ def test_every_legacy_name_is_read_and_yields_to_the_nested_one() -> None:
         )
 
 
-def test_snake_case_names_are_read_as_the_settings_file_writes_them() -> None:
-    reading = read_toml("[pipeline]\nshadow_mode = true\n[pipeline.embedding_tracker]\npoll_ms = 7000\n")
-    assert reading.configuration.shadow_mode
-    assert reading.configuration.embedding_tracker.poll_ms == 7000
-    assert reading.warnings == ()
-
-
 def test_of_a_value_out_of_range_the_default_counts_and_it_is_told_with_what_was_given() -> None:
     for given in (0, 2.5, -0.4, 10**5000, 1e308, "3", False, [2], None, -(10**400)):
         reading = _read({"worker": {"maxRetries": given}, "graph": {"boostWeight": -1}})
@@ -275,20 +264,6 @@ def test_a_model_stays_with_its_provider(table: dict[str, Any], provider: str, m
     assert (extraction.provider, extraction.model) == (provider, model)
 
 
-def test_the_settings_file_goes_before_the_original_s() -> None:
-    original = {
-        "memory": {"pipelineV2": {"shadowMode": True, "worker": {"pollMs": 500}}},
-        "search": {"alpha": 0.4, "top_k": 20},
-    }
-    reading = read_configuration({"pipeline": {"workerPollMs": 700}}, original)
-    assert reading.configuration.worker.poll_ms == 700
-    assert reading.configuration.shadow_mode
-    assert reading.configuration.search.alpha == 0.4
-    # The reference asks for more once the share was chosen.
-    assert reading.configuration.search.min_score == 0.3
-    assert reading.warnings == ()
-
-
 @pytest.mark.parametrize(
     ("variable", "endpoint"),
     [
@@ -311,30 +286,3 @@ def test_an_address_that_is_none_is_told_and_the_default_counts(variable: str) -
     reading = read_configuration(environ={"OLLAMA_HOST": variable})
     assert reading.configuration.extraction.endpoint == "http://localhost:11434"
     assert [warning.where for warning in reading.warnings] == ["OLLAMA_HOST"]
-
-
-def test_an_endpoint_in_a_file_goes_before_the_environment() -> None:
-    reading = read_configuration(
-        {"pipeline": {"extraction": {"endpoint": "http://file:1/"}}}, environ={"OLLAMA_HOST": "variable"}
-    )
-    assert reading.configuration.extraction.endpoint == "http://file:1"
-
-
-def test_the_examples_of_the_reference_are_read_without_a_word() -> None:
-    examples = [
-        {"enabled": True, "shadowMode": True},
-        {"enabled": True, "graph": {"enabled": True}, "extraction": {"minConfidence": 0.75}},
-        {"enabled": True, "autonomous": {"enabled": True, "maintenanceMode": "execute"}},
-        {"enabled": True, "semanticContradictionEnabled": True, "graph": {"enabled": True},
-         "extraction": {"provider": "ollama", "model": "qwen3:4b"},
-         "continuity": {"enabled": True, "promptInterval": 10}, "embeddingTracker": {"pollMs": 5000}},
-    ]  # fmt: skip
-    for example in examples:
-        assert read_configuration(original={"memory": {"pipelineV2": example}}).warnings == ()
-
-
-def test_what_was_written_reads_back_the_same() -> None:
-    configuration = _read({"shadowMode": True, "extraction": {"provider": "claude-code"}}).configuration
-    assert read_toml(as_toml(configuration)) == (configuration, ())
-    assert read_configuration(original=as_original(configuration)) == (configuration, ())
-    assert _read(as_table(configuration)) == (configuration, ())

@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from kits.written_configuration import as_toml
 
 from core.folder import user_configuration_folder
 from core.pipeline.modes import Mode, mode
@@ -91,11 +90,6 @@ def test_a_configuration_of_the_original_is_read_with_its_names(home: Path, user
     )
     assert configuration.autonomous.allow_update_delete
     assert loaded.warnings == ()
-
-
-def test_what_is_written_out_reads_back_the_same(home: Path, user: Path) -> None:
-    put(home, "settings.toml", as_toml(PipelineConfiguration()))
-    assert load(home, user).pipeline == PipelineConfiguration()
 
 
 def test_a_wrong_value_is_told_with_its_file_and_stops_nothing(home: Path, user: Path) -> None:
