@@ -14,7 +14,16 @@ from core.model.draft import Draft
 from core.model.fact import Fact
 from core.model.infer import MetaInput, infer_stability, subject_of
 from core.model.names import DEFAULT_NUGGET, check_nugget_name
-from core.model.note import METADATA_FIELDS, Link, Note, custom_tags, normalise_tag, replace, with_system_tags
+from core.model.note import (
+    METADATA_FIELDS,
+    HiddenFact,
+    Link,
+    Note,
+    custom_tags,
+    normalise_tag,
+    replace,
+    with_system_tags,
+)
 from core.text.normalise import normalise_content, normalise_line, squeeze
 from core.text.wiki import is_slug, with_renamed_links
 
@@ -64,8 +73,7 @@ def edit_note(
     `tags` replaces all tags but nugget, scope and type. `rewritten` marks the work of reflection. Raises
     NotFoundError, InvalidInputError, and ConflictError when a fact's new title is another fact's key.
     """
-    before = existing(draft, id)
-    after = before
+    before = after = existing(draft, id)
     if content is not None and content != before.content:
         after = replace(after, content=normalise_content(content))
     if title is not None and title != before.title:
@@ -74,11 +82,11 @@ def edit_note(
     after = replace(after, tags=_edited_tags(before, tags, add_tags, remove_tags))
     if before.is_fact and (after.title, after.content) != (before.title, before.content):
         after = _carry_to_fact(draft, before, after)
-    if _same(before, after):
+    fields = ("title", "content", "source_key", "hidden_fact", *METADATA_FIELDS)
+    same = all(getattr(before, name) == getattr(after, name) for name in fields)
+    if same and with_system_tags(before) == with_system_tags(after):
         return before
-    after = replace(after, updated_at=draft.at)
-    if rewritten:
-        after = replace(after, last_rewritten_at=draft.at)
+    after = replace(after, updated_at=draft.at, **({"last_rewritten_at": draft.at} if rewritten else {}))
     if before.page is not None and after.title != before.title:
         _rename_links(draft, before, after.title)
     return draft.put(after)
@@ -97,12 +105,6 @@ def _rename_links(draft: Draft, note: Note, title: str) -> None:
             content = with_renamed_links(other.content, note.title, title)
             if content != other.content:
                 draft.put(replace(other, content=content, updated_at=draft.at))
-
-
-def _same(before: Note, after: Note) -> bool:
-    fields = ("title", "content", "source_key", "hidden_fact", *METADATA_FIELDS)
-    same = all(getattr(before, name) == getattr(after, name) for name in fields)
-    return same and with_system_tags(before) == with_system_tags(after)
 
 
 def _edited_tags(
@@ -126,44 +128,28 @@ def _carry_to_fact(draft: Draft, before: Note, after: Note) -> Note:
     """Brings a fact note's new title and content into its fact (or into the fact that hiding put aside)."""
     if not after.content:
         raise InvalidInputError(
-            "a fact needs a value",
-            code=ErrorCode.EMPTY,
-            field="content",
-            where=before.id,
-            kept="nothing was changed",
-            todo="to remove the fact, hide or delete its note",
-        )
-    renamed = before.title != after.title
-    key = after.title if renamed else before.key
+            "a fact needs a value", code=ErrorCode.EMPTY, field="content", where=before.id,
+            kept="nothing was changed", todo="to remove the fact, hide or delete its note",
+        )  # fmt: skip
+    renamed, changed = before.title != after.title, before.content != after.content
     if renamed:
-        after = replace(after, source_key=key)
-    if before.hidden:
-        waiting = before.hidden_fact
-        if waiting is None:
-            return after
-        value = after.content if before.content != after.content else waiting.value
-        kept_key = key if renamed else waiting.key
-        return replace(after, hidden_fact=msgspec.structs.replace(waiting, key=kept_key, value=value))
-    nugget = before.nugget_name
-    found = draft.find_fact(nugget, before.key)
-    if found is None:
+        after = replace(after, source_key=after.title)
+    found = draft.find_fact(before.nugget_name, before.key) if not before.hidden else None
+    former = before.hidden_fact if before.hidden else found and found[1]
+    if former is None:
         return after
-    other = draft.find_fact(nugget, key)
-    if other is not None and other[1].key != found[1].key:
+    key = after.title if renamed else former.key
+    fields = {"key": key, "value": after.content if changed else former.value}
+    if isinstance(former, HiddenFact):
+        return replace(after, hidden_fact=msgspec.structs.replace(former, **fields))
+    other = draft.find_fact(before.nugget_name, after.title if renamed else before.key)
+    if other is not None and other[1].key != former.key:
         raise ConflictError(
-            f"the nugget {nugget} already has a fact {key!r}",
-            code=ErrorCode.NAME_TAKEN,
-            field="title",
-            where=before.id,
-            kept="both facts are unchanged",
-            todo="choose another title or edit that fact",
-            ours=after.content,
-            theirs=other[1].value,
-        )
-    fact = found[1]
-    value = after.content if before.content != after.content else fact.value
-    new_key = key if renamed else fact.key
-    draft.rename_fact(nugget, fact.key, msgspec.structs.replace(fact, key=new_key, value=value))
+            f"the nugget {before.nugget_name} already has a fact {key!r}", code=ErrorCode.NAME_TAKEN, field="title",
+            where=before.id, kept="both facts are unchanged", todo="choose another title or edit that fact",
+            ours=after.content, theirs=other[1].value,
+        )  # fmt: skip
+    draft.rename_fact(before.nugget_name, former.key, msgspec.structs.replace(former, **fields))
     return after
 
 
@@ -172,13 +158,9 @@ def hide_note(draft: Draft, id: str) -> Note:
     note = existing(draft, id)
     if note.hidden:
         return note
-    after = replace(note, hidden=True, archived_at=draft.at)
-    if note.is_fact:
-        taken = _take_fact(draft, note)
-        if taken is not None:
-            index, fact = taken
-            after = replace(after, hidden_fact=as_hidden_fact(fact, index))
-    return draft.put(after)
+    taken = _take_fact(draft, note) if note.is_fact else None
+    kept = {"hidden_fact": as_hidden_fact(taken[1], taken[0])} if taken is not None else {}
+    return draft.put(replace(note, hidden=True, archived_at=draft.at, **kept))
 
 
 def _take_fact(draft: Draft, note: Note) -> tuple[int, Fact] | None:
@@ -215,42 +197,29 @@ def _has_fact(draft: Draft, note: Note) -> bool:
     except InvalidInputError as error:
         if note.hidden_fact is None:
             return False
-        raise InvalidInputError(
-            f"its fact cannot be restored: the nugget has no file and none can be created ({error.message})",
-            where=note.id,
-            todo="store the fact in another nugget",
-        ) from error
+        what = "its fact cannot be restored: the nugget has no file and none can be created"
+        todo = "store the fact in another nugget"
+        raise InvalidInputError(f"{what} ({error.message})", where=note.id, todo=todo) from error
     return True
 
 
 def _restore_fact(draft: Draft, note: Note) -> None:
     """Puts the fact of a hidden note back into its file, unless it is there: a crash, or the original, left it."""
-    key = note.hidden_fact.key if note.hidden_fact is not None else note.key
-    value = note.hidden_fact.value if note.hidden_fact is not None else note.content
-    there = draft.find_fact(note.nugget_name, key)
+    kept, index = note.hidden_fact, None
+    fact = Fact(key=note.key, value=note.content, hits=note.hits, last_hit_session=note.last_hit_session)
+    if kept is not None:
+        fact, index = as_visible_fact(kept), kept.index
+    there = draft.find_fact(note.nugget_name, fact.key)
     if there is None:
-        draft.put_fact(note.nugget_name, *_hidden_fact_of(note))
+        draft.put_fact(note.nugget_name, fact, index)
         return
     mirrored = bool(draft.fact_notes(note.nugget_name, there[1].key, hidden=False))
-    if squeeze(there[1].value) != squeeze(value) or (note.hidden_fact is not None and mirrored):
+    if squeeze(there[1].value) != squeeze(fact.value) or (kept is not None and mirrored):
         raise ConflictError(
-            f"the nugget {note.nugget_name} has a new fact with the key {key!r}",
-            code=ErrorCode.NAME_TAKEN,
-            where=note.id,
-            kept="the new fact and the hidden note are unchanged",
-            todo="edit or forget the new fact first",
-            ours=value,
-            theirs=there[1].value,
-        )
-
-
-def _hidden_fact_of(note: Note) -> tuple[Fact, int | None]:
-    """The fact that a hidden note stands for, and its index if it is known."""
-    kept = note.hidden_fact
-    if kept is None:
-        fact = Fact(key=note.key, value=note.content, hits=note.hits, last_hit_session=note.last_hit_session)
-        return fact, None
-    return as_visible_fact(kept), kept.index
+            f"the nugget {note.nugget_name} has a new fact with the key {fact.key!r}", code=ErrorCode.NAME_TAKEN,
+            where=note.id, kept="the new fact and the hidden note are unchanged",
+            todo="edit or forget the new fact first", ours=fact.value, theirs=there[1].value,
+        )  # fmt: skip
 
 
 def delete_note(draft: Draft, id: str) -> None:
@@ -344,12 +313,9 @@ def _title(title: str) -> str:
     tidy = normalise_line(title)
     if not tidy:
         raise InvalidInputError(
-            "a title cannot be empty",
-            code=ErrorCode.EMPTY,
-            field="title",
-            kept="nothing was written",
+            "a title cannot be empty", code=ErrorCode.EMPTY, field="title", kept="nothing was written",
             todo="give a title",
-        )
+        )  # fmt: skip
     return tidy
 
 
@@ -398,12 +364,6 @@ def move_to_scope(draft: Draft, id: str, *, scope: str) -> Note:
     note = existing(draft, id)
     MetaInput(scope=scope).checked()
     inferred = infer_stability(note.scope, note.title, draft.rules)
-    return edit_note(
-        draft,
-        id,
-        meta=MetaInput(
-            scope=scope,
-            subject=subject_of(scope) if note.subject == subject_of(note.scope) else None,
-            stability=infer_stability(scope, note.title, draft.rules) if note.stability == inferred else None,
-        ),
-    )
+    subject = subject_of(scope) if note.subject == subject_of(note.scope) else None
+    stability = infer_stability(scope, note.title, draft.rules) if note.stability == inferred else None
+    return edit_note(draft, id, meta=MetaInput(scope=scope, subject=subject, stability=stability))
