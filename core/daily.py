@@ -86,18 +86,15 @@ class DailyState:
 
     def to_dict(self) -> dict[str, Any]:
         """The state as JSON of the command line."""
+        daemon = self.daemon
+        running = daemon and {"pid": daemon.process and daemon.process.pid, "since": daemon.since or None}
         return {
             "due": self.due,
             "nextDue": iso(self.next_due),
             "lastRun": msgspec.to_builtins(self.last),
             "running": self.running,
             **({} if self.asked is None else {"reviewAsked": msgspec.to_builtins(self.asked)}),
-            "daemon": None
-            if self.daemon is None
-            else {
-                "pid": self.daemon.process.pid if self.daemon.process else None,
-                "since": self.daemon.since or None,
-            },
+            "daemon": running,
         }
 
 
@@ -125,7 +122,13 @@ class DailyResult:
         """In a clause: why it did not run, or what it did."""
         if not self.ran:
             return _SAID[self.why_not]
-        return _describe_counts(self.last.counts) if self.last is not None else "the cleanup failed"
+        if self.last is None:
+            return "the cleanup failed"
+        counts = self.last.counts
+        looked = counts.get("inspected", 0)
+        done = [f"{number:,} {name}" for name, number in counts.items() if name != "inspected" and number]
+        said = ", ".join(done) or "nothing to do"
+        return f"checked {looked:,} {'note' if looked == 1 else 'notes'}: {said}"
 
     def to_dict(self) -> dict[str, Any]:
         """The result as JSON of the command line."""
@@ -209,11 +212,8 @@ def run_daily_pass(
     if if_due and memory.pages is not None:
         return answer(known, "pages")
     if if_due and _unsure(settings):
-        raise InvalidInputError(
-            "; ".join(_unsure(settings)),
-            code=ErrorCode.SETTINGS_UNSURE,
-            todo="fix that; the daily pass waits until then",
-        )
+        todo = "fix that; the daily pass waits until then"
+        raise InvalidInputError("; ".join(_unsure(settings)), code=ErrorCode.SETTINGS_UNSURE, todo=todo)
     memory.refresh()
     _check_usable(memory)
     if not (memory.snapshot.notes or memory.snapshot.nuggets):
@@ -232,12 +232,9 @@ def run_daily_pass(
         # What kept the pass from coming about says what became of it.
         raise done.problems[0] from error
     return answer(
-        known,
-        reflection=done.reflection,
-        promotions=tuple(done.promotions),
-        problems=tuple(done.problems),
+        known, reflection=done.reflection, promotions=tuple(done.promotions), problems=tuple(done.problems),
         asks=pending_promotion(memory) if promote is None else None,
-    )
+    )  # fmt: skip
 
 
 def promotes_by(settings: Settings) -> str:
@@ -303,7 +300,9 @@ class _Done:
 
 
 def _carry_out(memory: Memory, now: datetime, goals: list[str] | None) -> _Done:
-    """Both parts, each for itself; what was done is kept whatever becomes of the rest."""
+    """Both parts, each for itself; what was done is kept whatever becomes of the rest. goals: the folders to promote
+    to, None for no promotion.
+    """
     done = _Done()
     try:
         try:
@@ -313,16 +312,20 @@ def _carry_out(memory: Memory, now: datetime, goals: list[str] | None) -> _Done:
             done.problems.append(error)
             # What met a conflict waits in the log for a person; another try would only add to it.
             done.counts_as_run = isinstance(error, ConflictError)
-        if goals is not None:
-            _promote(memory, done, goals)
+        if goals is not None and not goals:
+            todo = "promote once by hand, or set promotion.memory_dir in settings.toml"
+            what, kept = "the daily pass found no MEMORY.md to promote to", "nothing was written"
+            done.problems.append(NotFoundError(what, field="folder", kept=kept, todo=todo))
+        for folder in goals or ():
+            try:
+                done.promotions.append(memory.promotion.promote(memory_dir=folder, unattended=True))
+            except NuggetsError as error:
+                done.problems.append(error)
     finally:
         if done.counts_as_run:
-            counts = counts_of(done.reflection, done.promotions)
+            counts, said = counts_of(done.reflection, done.promotions), [one.message for one in done.problems]
             with partly_done(_RAN, "the daily pass runs again next time"):
-                finish(
-                    memory.home,
-                    _run(now, memory.author.kind, counts, tuple(one.message for one in done.problems)),
-                )
+                finish(memory.home, _run(now, memory.author.kind, counts, tuple(said)))
     return done
 
 
@@ -347,39 +350,19 @@ def _goals(memory: Memory, settings: Settings, asked: bool | None) -> list[str] 
     return left if left or not folders else None
 
 
-def _promote(memory: Memory, done: _Done, folders: list[str]) -> None:
-    if not folders:
-        done.problems.append(
-            NotFoundError(
-                "the daily pass found no MEMORY.md to promote to",
-                field="folder",
-                kept="nothing was written",
-                todo="promote once by hand, or set promotion.memory_dir in settings.toml",
-            )
-        )
-    for folder in folders:
-        try:
-            done.promotions.append(memory.promotion.promote(memory_dir=folder, unattended=True))
-        except NuggetsError as error:
-            done.problems.append(error)
-
-
 def _check_usable(memory: Memory) -> None:
     """Raises what keeps a pass from being worth anything: a note graph that cannot be read, or nothing be written."""
-    if memory.snapshot.graph_problem:
+    snapshot = memory.snapshot
+    if snapshot.graph_problem:
         raise BrokenFileError(
-            memory.snapshot.graph_problem,
-            remedy=Remedy("verify"),
-            where=str(memory.home / GRAPH_FILE),
+            snapshot.graph_problem, remedy=Remedy("verify"), where=str(memory.home / GRAPH_FILE),
             kept="the file is unchanged",
-        )
-    if memory.snapshot.read_only:
+        )  # fmt: skip
+    if snapshot.read_only:
         raise ReadOnlyError(
-            f"the memory is read-only ({memory.snapshot.read_only})",
-            code=ErrorCode.NEWER_VERSION,
-            where=str(memory.home),
+            f"the memory is read-only ({snapshot.read_only})", code=ErrorCode.NEWER_VERSION, where=str(memory.home),
             kept="nothing was written",
-        )
+        )  # fmt: skip
 
 
 def _run(now: datetime, by: str, counts: dict[str, int], problems: tuple[str, ...] = ()) -> Run:
@@ -402,18 +385,7 @@ def counts_of(
     """
     counts: dict[str, int] = {}
     if reflection is not None:
-        counts["inspected"] = reflection.inspected
+        counts = {"inspected": reflection.inspected}
         counts |= {name: count for name, count in reflection.counts.items() if count}
-    for promotion in promotions:
-        if not promotion.change_set.empty:
-            counts["promoted"] = counts.get("promoted", 0) + lines_of(promotion)
-    return counts
-
-
-def _describe_counts(counts: dict[str, int]) -> str:
-    number = counts.get("inspected", 0)
-    looked = f"checked {number:,} {'note' if number == 1 else 'notes'}"
-    done = ", ".join(
-        f"{number:,} {name}" for name, number in counts.items() if name != "inspected" and number
-    )
-    return f"{looked}: {done}" if done else f"{looked}: nothing to do"
+    written = [lines_of(promotion) for promotion in promotions if not promotion.change_set.empty]
+    return counts | ({"promoted": sum(written)} if written else {})
