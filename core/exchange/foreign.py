@@ -32,8 +32,6 @@ from core.model.infer import MetaInput
 LISTS: Final = ("results", "memories", "observations")
 _TEXTS: Final = ("memory", "text", "content")
 _TAGS: Final = ("categories", "tags", "memory_type", "type")
-# Lists that say more of the memories, and are none.
-_BESIDE: Final = ("categories",)
 _SCOPES: Final = {"project": "project", "personal": "user"}
 _NUGGET: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _KEPT: Final = (
@@ -44,7 +42,6 @@ _KEPT: Final = (
 KINDS: Final = ("entity", "relation", "_aim")
 _SAID: Final = ("content", "text", "observation", "value")
 _TIMES: Final = ("createdAt", "created_at", "updatedAt", "updated_at")
-_Line = tuple[str, dict[str, Any]]
 
 
 # Lists of memories
@@ -61,20 +58,25 @@ def read_list(source: Source) -> Parsed:
         items = beside[name] if name else document
         if not isinstance(items, list):
             raise FormatError('has no list of memories ("results")', file=file.name)
-        user, named = _user_of(beside), _categories_of(beside)
-        for number, item in enumerate(items, 1):
+        # In a backup of OpenMemory users and categories are named apart, by numbers of the database.
+        user = _table(beside.get("user"))
+        listed = beside.get("categories")
+        categories = {
+            text(one.get("id")): text(one.get("name"))
+            for one in map(_table, listed if isinstance(listed, list) else ())
+        }
+        for number, item in enumerate(map(_table, items), 1):
             where = f"{file.name}: memory {number:,}"
-            shaped = item if isinstance(item, dict) else {}
-            record = tidy_record(_memory(where, shaped, user, named))
-            if shaped.get("deleted_at") or shaped.get("state") == "deleted":
+            record = tidy_record(_memory(where, item, text(user.get("user_id")).strip(), categories))
+            if item.get("deleted_at") or item.get("state") == "deleted":
                 left_out.append(LeftOut(where, "was deleted there"))
             elif record is None or not record.content:
                 left_out.append(LeftOut(where, "holds no text"))
             else:
                 records.append(record)
-        others = {one: held for one, held in beside.items() if one not in (name, *_BESIDE)}
-        for other, held in others.items():
-            if isinstance(held, list) and held:
+        for other, held in beside.items():
+            # Categories say more of the memories, and are none.
+            if other not in (name, "categories") and isinstance(held, list) and held:
                 left_out.append(LeftOut(file.name, f"its {other} ({len(held):,}) are no memories"))
         count = beside.get("count")
         if beside.get("next") and isinstance(count, int) and count > len(items):
@@ -82,38 +84,29 @@ def read_list(source: Source) -> Parsed:
     return Parsed(tuple(records), None, tuple(left_out))
 
 
-def _user_of(document: Mapping[str, Any]) -> str:
-    """Whose memories they are. In a backup of OpenMemory each names its user by a number of the database."""
-    user = document.get("user")
-    return text(user.get("user_id")).strip() if isinstance(user, dict) else ""
-
-
-def _categories_of(document: Mapping[str, Any]) -> dict[str, str]:
-    """Names by id, in a backup of OpenMemory."""
-    listed = document.get("categories")
-    shaped = [one for one in (listed if isinstance(listed, list) else ()) if isinstance(one, dict)]
-    return {text(one.get("id")): text(one.get("name")) for one in shaped}
+def _table(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _memory(where: str, item: Mapping[str, Any], user: str, categories: Mapping[str, str]) -> Record:
     content = next((found for name in _TEXTS if (found := text(item.get(name)))), "")
     title, kind, project = (text(item.get(name)).strip() for name in ("title", "type", "project"))
-    metadata, ids = item.get("metadata"), item.get("category_ids")
-    category = metadata.get("category") if isinstance(metadata, dict) else None
+    ids, user = item.get("category_ids"), user or text(item.get("user_id")).strip()
     named = (categories.get(text(one), "") for one in (ids if isinstance(ids, list) else ()))
-    user = user or text(item.get("user_id")).strip()
+    told = [item.get(name) for name in _TAGS] + [_table(item.get("metadata")).get("category")]
+    # What names a memory wherever it was exported. Numbers do not: each machine counts its own from 1.
+    key = next((found for name in ("sync_id", "id", "content_hash") if (found := text(item.get(name)))), "")
+    if not key and item.get("id"):
+        beside = (text(item.get(name)) for name in ("session_id", "created_at", "title"))
+        key = " ".join((str(item["id"]), *beside))
     return Record(
         where=where,
-        key=_key_of(item, content),
+        key=(key or blake2s(content.encode("utf-8", "replace"), digest_size=8).hexdigest())[:300],
         title=title or title_of(content),
         content=content,
         derived=not title,
         nugget=project if _NUGGET.fullmatch(project) else "",
-        tags=(
-            *(tag for name in _TAGS for tag in as_texts(item.get(name))),
-            *as_texts(category),
-            *filter(None, named),
-        ),
+        tags=(*(tag for one in told for tag in as_texts(one)), *filter(None, named)),
         meta=MetaInput(
             scope="user" if user else _SCOPES.get(text(item.get("scope"))),
             type="preference" if kind == "preference" else None,
@@ -127,31 +120,19 @@ def _memory(where: str, item: Mapping[str, Any], user: str, categories: Mapping[
     )
 
 
-def _key_of(item: Mapping[str, Any], content: str) -> str:
-    """What names a memory wherever it was exported. Numbers do not: each machine counts its own from 1."""
-    own = next((found for name in ("sync_id", "id", "content_hash") if (found := text(item.get(name)))), "")
-    if not own and item.get("id"):
-        own = " ".join(
-            (str(item["id"]), *(text(item.get(name)) for name in ("session_id", "created_at", "title")))
-        )
-    return (own or blake2s(content.encode("utf-8", "replace"), digest_size=8).hexdigest())[:300]
-
-
 # Entities and relations, one JSON object a line
 
 
 def read_graph(source: Source) -> Parsed:
     """A note for each entity, its observations as bullets; a link for each relation, with its type as the reason."""
-    entities: dict[str, list[_Line]] = {}
+    entities: dict[str, list[tuple[str, dict[str, Any]]]] = {}
     references: dict[str, dict[Reference, None]] = {}
     relations: list[tuple[str, str]] = []
     left_out: list[LeftOut] = []
     for where, value in (item for file in source.files for item in _items(file)):
-        shaped = value if isinstance(value, dict) else {}
+        shaped, said = _table(value), ("name", "from", "to")
+        name, start, end = (normalize("NFC", text(shaped.get(field)).strip()) for field in said)
         kind = shaped.get("type")
-        name, start, end = (
-            normalize("NFC", text(shaped.get(field)).strip()) for field in ("name", "from", "to")
-        )
         if kind == "entity" and name:
             entities.setdefault(name, []).append((where, shaped))
         elif kind == "relation" and start and end:
@@ -162,35 +143,30 @@ def read_graph(source: Source) -> Parsed:
             left_out.append(LeftOut(where, value.what))
         elif kind != KINDS[-1]:
             left_out.append(LeftOut(where, "is neither an entity with a name nor a relation"))
-    records = [
-        tidy_record(_entity(lines, tuple(references.get(name, ())), left_out))
-        for name, lines in entities.items()
-    ]
-    left_out += [
-        LeftOut(where, f"is a relation of {start[:60]!r}, which is no entity here")
-        for where, start in relations
-        if start not in entities
-    ]
-    return Parsed(tuple(filter(None, records)), None, tuple(left_out))
+    found = (_entity(lines, tuple(references.get(name, ())), left_out) for name, lines in entities.items())
+    records = tuple(filter(None, map(tidy_record, found)))
+    for where, start in relations:
+        if start not in entities:
+            left_out.append(LeftOut(where, f"is a relation of {start[:60]!r}, which is no entity here"))
+    return Parsed(records, None, tuple(left_out))
 
 
 def _items(file: SourceFile) -> Iterator[tuple[str, Any]]:
     """What a file holds, each with where it stands: one object a line, or one document with two lists."""
-    if b'"entities"' in file.data[:100_000]:
-        document = document_of(file)
-        for kind, name in (("entity", "entities"), ("relation", "relations")):
-            held = document.get(name) if isinstance(document, dict) else None
-            for number, item in enumerate(held if isinstance(held, list) else (), 1):
-                yield (
-                    f"{file.name}: {kind} {number:,}",
-                    item | {"type": kind} if isinstance(item, dict) else item,
-                )
+    if b'"entities"' not in file.data[:100_000]:
+        yield from ((place(file.name, number), value) for number, value in lines_of(file))
         return
-    for number, value in lines_of(file):
-        yield place(file.name, number), value
+    document = _table(document_of(file))
+    for kind, name in (("entity", "entities"), ("relation", "relations")):
+        held = document.get(name)
+        for number, item in enumerate(held if isinstance(held, list) else (), 1):
+            shaped = item | {"type": kind} if isinstance(item, dict) else item
+            yield f"{file.name}: {kind} {number:,}", shaped
 
 
-def _entity(lines: Sequence[_Line], references: tuple[Reference, ...], left_out: list[LeftOut]) -> Record:
+def _entity(
+    lines: Sequence[tuple[str, dict[str, Any]]], references: tuple[Reference, ...], left_out: list[LeftOut]
+) -> Record:
     """What a source says of one entity, on one line or several."""
     where, first = lines[0]
     observations: dict[str, None] = {}
@@ -206,17 +182,11 @@ def _entity(lines: Sequence[_Line], references: tuple[Reference, ...], left_out:
         times += filter(None, (time_of(value.get(name)) for name in _TIMES))
     name = text(first["name"]).strip()
     return Record(
-        where=where,
-        key=f"entity {name}",
-        title=name,
+        where=where, key=f"entity {name}", title=name, names=(name,), references=references, tags=tuple(tags),
         content="\n".join(f"- {one}" for one in observations) or (*tags, name)[0],
-        tags=tuple(tags),
-        meta=MetaInput(source="agent_reflection"),
-        created_at=min(times, default=""),
+        meta=MetaInput(source="agent_reflection"), created_at=min(times, default=""),
         updated_at=max(times, default=""),
-        names=(name,),
-        references=references,
-    )
+    )  # fmt: skip
 
 
 def _observed(said: object) -> str:

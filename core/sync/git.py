@@ -106,14 +106,13 @@ class Git:
                 # Without a terminal nothing that git starts can ask, not even ssh.
                 start_new_session=not self.asks,
             )
-        except FileNotFoundError as error:
-            if not self.folder.is_dir():
-                what = "there is no such folder"
-                raise stopped(what, ErrorCode.NOT_FOUND, str(self.folder)) from error
-            what = "git is not installed, or not on the PATH"
-            raise stopped(what, ErrorCode.NO_GIT, todo="install git and try again") from error
         except OSError as error:
-            raise stopped(f"git cannot be run ({error.strerror})", ErrorCode.NO_GIT) from error
+            if not self.folder.is_dir():
+                raise stopped("there is no such folder", ErrorCode.NOT_FOUND, str(self.folder)) from error
+            missing = isinstance(error, FileNotFoundError)
+            what = "is not installed, or not on the PATH" if missing else f"cannot be run ({error.strerror})"
+            todo = "install git and try again" if missing else ""
+            raise stopped(f"git {what}", ErrorCode.NO_GIT, todo=todo) from error
         began = time.monotonic()
         try:
             out, said = self._communicated(process, given, seconds)
@@ -149,15 +148,11 @@ class Git:
         self, process: subprocess.Popen[bytes], given: bytes | None, seconds: float
     ) -> tuple[bytes, bytes]:
         """What git says. Raises TimeoutExpired, and what `look` raises."""
-        if self.look is None:
-            return process.communicate(given, timeout=seconds)
-        while seconds > _LOOK_SECONDS:
-            try:
+        while self.look is not None and seconds > _LOOK_SECONDS:
+            with contextlib.suppress(subprocess.TimeoutExpired):
                 return process.communicate(given, timeout=_LOOK_SECONDS)
-            except subprocess.TimeoutExpired:
-                # It goes on with what it was given.
-                given = None
-            seconds -= _LOOK_SECONDS
+            # It goes on with what it was given.
+            given, seconds = None, seconds - _LOOK_SECONDS
             self.look()
         return process.communicate(given, timeout=seconds)
 
@@ -174,15 +169,9 @@ class Git:
             process.kill()
             process.communicate()
 
-    def get(
-        self,
-        *words: str,
-        given: bytes | None = None,
-        index: Path | None = None,
-        seconds: float = LOCAL_SECONDS,
-    ) -> bytes:
+    def get(self, *words: str, given: bytes | None = None, index: Path | None = None) -> bytes:
         """What git answers. Raises SyncError where it fails, with the last thing that it said."""
-        ran = self.run(*words, given=given, index=index, seconds=seconds)
+        ran = self.run(*words, given=given, index=index)
         if ran.code:
             raise failed(ran, words[0])
         return ran.out
@@ -357,28 +346,18 @@ class GitFolder:
         """Sets files of the memory in an index, by default the user's, or takes them out (None). Where git takes one of
         them into no index, only those are set that surely may stand in a folder.
         """
+        gone = Blob("0", "0" * 40, 0)
+        told = ((blob or gone, path) for path, blob in changes.items())
+        lines = "".join(f"{blob.mode} {blob.id}\t{self.prefix}{path}\0" for blob, path in told)
         try:
-            self._set_in_index(changes, index)
+            if lines:
+                given = lines.encode(errors="surrogateescape")
+                self.git.get("update-index", "--replace", "-z", "--index-info", given=given, index=index)
         except SyncError:
-            sound = {
-                path: blob
-                for path, blob in changes.items()
-                if is_sound(path) and (blob is None or blob.plain)
-            }
+            sound = {path: one for path, one in changes.items() if is_sound(path) and (not one or one.plain)}
             if len(sound) == len(changes):
                 raise
-            self._set_in_index(sound, index)
-
-    def _set_in_index(self, changes: Mapping[str, Blob | None], index: Path | None) -> None:
-        lines = [
-            f"{blob.mode} {blob.id}\t{self.prefix}{path}\0"
-            if blob is not None
-            else f"0 {'0' * 40}\t{self.prefix}{path}\0"
-            for path, blob in changes.items()
-        ]
-        if lines:
-            given = "".join(lines).encode(errors="surrogateescape")
-            self.git.get("update-index", "--replace", "-z", "--index-info", given=given, index=index)
+            self.set_in_index(sound, index)
 
     def put_index_in_step(self, commit: str, is_ours: Callable[[str], bool], former: str = "") -> None:
         """Has the user's index hold the memory's files as a commit has them; what else is staged stays.
@@ -402,13 +381,8 @@ class GitFolder:
             if wanted and held.get(path) != (new.id if new else None):
                 changes[path] = new
         self.set_in_index(changes)
-        folder = self.top / self.prefix
-        absent = [
-            path
-            for path, blob in changes.items()
-            if blob and not is_ours(path) and not os.path.lexists(folder / path)
-        ]
-        self.leave(absent)
+        new_ones = (path for path, blob in changes.items() if blob and not is_ours(path))
+        self.leave([path for path in new_ones if not os.path.lexists(self.top / self.prefix / path)])
 
     def leave(self, paths: Iterable[str]) -> None:
         """Has git not tell that files of the folder are others than the index has, or none."""

@@ -17,8 +17,6 @@ import msgspec
 
 from core.errors import ErrorCode, NuggetsError, SyncError
 from core.folder import GRAPH_FILE, is_fact_file, is_team_folder
-from core.model.change import ChangeSet
-from core.model.compare import differences
 from core.services.arrivals import Arrived, Version, differing, is_memory_file, to_store
 from core.settings import SETTINGS_FILE
 from core.storage.files.others import scratch_folder
@@ -95,16 +93,13 @@ class Sync:
             self._memory.refresh_read_only()
         return _Run(self._memory, folder, kept, self._step).state()
 
-    def _refuse_pages(self) -> None:
-        if self._memory.pages is not None:
-            raise refuse_pages(self._memory.pages)
-
     def run(self) -> SyncResult:
         """One sync. Without the remote it commits, and says so in the state. Raises SyncError for what keeps it from
         going on, LockTimeoutError while another one runs, and what `Memory.apply` raises; what was done by then stays,
         and the next sync goes on from there.
         """
-        self._refuse_pages()
+        if self._memory.pages is not None:
+            raise refuse_pages(self._memory.pages)
         folder = GitFolder.of(self._memory.home, asks=self._asks, look=self._look, silence=self._silence)
         kept = read_kept(folder) if folder is not None else None
         if folder is None or kept is None:
@@ -140,11 +135,6 @@ class _Run:
         if new != self.local:
             self.local = new
             write_kept(self.folder, new)
-
-    @property
-    def machine(self) -> str:
-        """What this machine is called in commits."""
-        return self.local.machine
 
     # The whole of it
 
@@ -246,14 +236,11 @@ class _Run:
         if not changes:
             return False
         self.step("committing")
-        found = differences(self.version(head).snapshot, present.snapshot)
-        count = ChangeSet(
-            id="", at="", author=self.memory.author, reason="", notes=found.notes, facts=found.facts
-        ).size
+        count = differing(self.version(head), present)
         newest = self.memory.history.newest()
         with self._index() as index:
             self.folder.tree(head, changes, index)
-            self.folder.commit(message(self._authors(), self.machine, count=count), head, index)
+            self.folder.commit(message(self._authors(), self.local.machine, count=count), head, index)
         self.done = replace(self.done, committed=self.done.committed + count)
         self.keep(logged=newest)
         return True
@@ -275,12 +262,8 @@ class _Run:
         return {**self.folder.store(new), **dict.fromkeys(gone)}
 
     def _settings_files(self) -> dict[str, bytes]:
-        found = {name: self.memory.home / name for name in SETTINGS_FILES}
-        return {
-            name: path.read_bytes()
-            for name, path in found.items()
-            if path.is_file() and not path.is_symlink()
-        }
+        found = ((name, self.memory.home / name) for name in SETTINGS_FILES)
+        return {name: path.read_bytes() for name, path in found if path.is_file() and not path.is_symlink()}
 
     def _leave_settings_files(self, head: str) -> None:
         """What setting up made stays as it is where the remote has other lines: git need not tell of that."""
@@ -310,18 +293,18 @@ class _Run:
         """Fetches, takes in and pushes once; False when somebody pushed in between."""
         remote = self._fetched(branch)
         head = self.head(branch)
-        if remote and not head and not self._is_empty():
+        if remote and not head and self.memory.arrivals.here().contents:
             # The memory came to be since it was committed.
             self.commit(branch)
             head = self.head(branch)
         if remote and remote != head:
             self._refuse_rewritten(remote)
             if head and self.folder.is_shared and self.folder.others_differ(head, remote):
-                what, kept = (
-                    "other files of the repository differ from the remote",
+                what = "other files of the repository differ from the remote"
+                kept, todo = (
                     f"{KEPT}, and {_COMMITTED}",
+                    "git pull and git push bring them in step, then: nuggets sync",
                 )
-                todo = "git pull and git push bring them in step, then: nuggets sync"
                 raise stopped(what, ErrorCode.REMOTE, str(self.folder.top), todo, kept=kept)
             if not self.folder.is_ancestor(remote, head or remote) or not head:
                 self.take_in(branch, remote)
@@ -342,9 +325,6 @@ class _Run:
         self.keep(synced=head)
         return True
 
-    def _is_empty(self) -> bool:
-        return not self.memory.arrivals.here().contents
-
     def _refuse_rewritten(self, remote: str) -> None:
         synced = self.local.synced
         if synced and self.folder.commit_of(synced) and not self.folder.is_ancestor(synced, remote):
@@ -362,7 +342,8 @@ class _Run:
         known, files = self.folder.files(base), self.folder.files(remote)
         # Said once: what was left out before and is as it was goes without saying.
         left_out = [path for path in _left_out(files) if known.get(path) != files[path]]
-        author, reason = arrival(self._commits(base, remote), self._own_name())
+        own_name = self.git.line("var", "GIT_AUTHOR_IDENT").partition(" <")[0]
+        author, reason = arrival(self._commits(base, remote), own_name)
         entry = self.memory.arrivals.new_id()
         self.keep(incoming=Incoming(commit=remote, entry=entry))
         arrived = self.memory.arrivals.take_in(before, theirs, id=entry, author=author, reason=reason)
@@ -389,7 +370,7 @@ class _Run:
             changes = self._changes(present, remote, self.folder.files(remote))
             with self._index() as index:
                 tree = self.folder.tree(remote, changes, index)
-                said = message((), self.machine, merges=f"Merge what changed on {self.machine}")
+                said = message((), self.local.machine, merges=f"Merge what changed on {self.local.machine}")
                 merge = self.folder.commit_merge(said, tree, (remote, head))
             self.folder.move_branch(branch, merge, head, "merged")
         self.keep(incoming=None, logged=self.memory.history.newest())
@@ -400,11 +381,8 @@ class _Run:
         if incoming is None:
             return
         head, remote = self.head(branch), self.folder.commit_of(incoming.commit)
-        if (
-            remote
-            and self.memory.arrivals.was_taken_in(incoming.entry)
-            and not (head and self.folder.is_ancestor(remote, head))
-        ):
+        taken = remote and self.memory.arrivals.was_taken_in(incoming.entry)
+        if taken and not (head and self.folder.is_ancestor(remote, head)):
             base = self.folder.merge_base(head, remote) if head else ""
             self._join(branch, head, remote, base)
         else:
@@ -422,9 +400,6 @@ class _Run:
             machine = next(iter(told.get(MACHINE_TRAILER, ())), "")
             found.append(Commit(subject, person, machine, tuple(told.get(AUTHOR_TRAILER, ()))))
         return found
-
-    def _own_name(self) -> str:
-        return self.git.line("var", "GIT_AUTHOR_IDENT").partition(" <")[0]
 
     # The remote
 
@@ -486,9 +461,8 @@ def refuse_pages(pages: Path) -> SyncError:
 
 def _was_overtaken(ran: Ran) -> bool:
     """Whether a push was refused since the remote has commits that we lack; by git's own marks, for programs."""
-    lines = [
-        line.split("\t") for line in ran.out.decode(errors="replace").splitlines() if line.startswith("!")
-    ]
+    said = ran.out.decode(errors="replace").splitlines()
+    lines = [line.split("\t") for line in said if line.startswith("!")]
     marks = ("[rejected] (fetch first)", "[rejected] (non-fast-forward)", "[remote rejected] (failed to update ref)",
              "[remote rejected] (cannot lock ref")  # fmt: skip
     return any(len(line) > 2 and line[2].startswith(marks) for line in lines)

@@ -116,11 +116,8 @@ def take_back(home: Path) -> tuple[StepDone, ...]:
         raise stopped("no sync is set up for this memory", ErrorCode.SYNC, str(home))
     steps: list[StepDone] = []
     with one_at_a_time(folder):
-        steps += [
-            StepDone(_STEP_OF[name], str(home / name))
-            for name in SETTINGS_FILES
-            if _without_lines(home / name, name)
-        ]
+        ours = [name for name in SETTINGS_FILES if _without_lines(home / name, name)]
+        steps += [StepDone(_STEP_OF[name], str(home / name)) for name in ours]
         if folder.git.run("config", "--local", "--remove-section", "merge.nuggets").code == 0:
             steps.append(StepDone(SetUpStep.DRIVER, _DRIVER))
         if kept.added_remote:
