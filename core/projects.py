@@ -108,14 +108,9 @@ class Registered:
     __slots__ = ("commit", "joined", "name", "nuggets", "remote", "root")
 
     def __init__(
-        self,
-        name: str,
-        root: str = "",
-        remote: str = "",
-        commit: str = "",
-        nuggets: Iterable[str] = (),
+        self, name: str, root: str = "", remote: str = "", commit: str = "", nuggets: Iterable[str] = (),
         joined: Iterable[str] = (),
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.name, self.root, self.remote, self.commit = name, root, remote, commit
         self.nuggets, self.joined = list(nuggets), list(joined)
 
@@ -147,16 +142,10 @@ def registered(home: str) -> list[Registered]:
     try:
         with open(path, encoding="utf-8") as file:
             found = json.load(file)["projects"]
+        nuggets = [(list(map(str, one["nuggets"])), list(map(str, one.get("joined", ())))) for one in found]
         return [
-            Registered(
-                one["name"],
-                one["root"],
-                one["remote"],
-                one["commit"],
-                map(str, one["nuggets"]),
-                map(str, one.get("joined", ())),
-            )
-            for one in found
+            Registered(one["name"], one["root"], one["remote"], one["commit"], *of)
+            for one, of in zip(found, nuggets, strict=True)
         ]
     except FileNotFoundError:
         return []

@@ -53,23 +53,19 @@ class _Signals:
         """See `SignalSource`."""
         from core.search.signals import NO_SIGNALS
 
-        source = self._opened()
-        return NO_SIGNALS if source is None else source.signals(text, ranked)
+        return source.signals(text, ranked) if (source := self._opened()) else NO_SIGNALS
 
     def open_changes(self, note_id: str = "") -> Mapping[str, Sequence[OpenChange]]:
         """See `OpenChanges`."""
-        source = self._opened()
-        return {} if source is None else source.open_changes(note_id)
+        return source.open_changes(note_id) if (source := self._opened()) else {}
 
     def passages(self, text: str, most: int) -> Sequence[FoundPassage]:
         """See `PassageSource`."""
-        source = self._opened()
-        return () if source is None else source.passages(text, most)
+        return source.passages(text, most) if (source := self._opened()) else ()
 
     def document_text(self, document_id: str) -> str:
         """See `PassageSource`."""
-        source = self._opened()
-        return "" if source is None else source.document_text(document_id)
+        return source.document_text(document_id) if (source := self._opened()) else ""
 
     def _opened(self) -> PipelineSignals | None:
         if self._source is None:
@@ -77,11 +73,8 @@ class _Signals:
                 return None
             from core.pipeline.recall.source import PipelineSignals
 
-            self._source = PipelineSignals(
-                self._memory.home,
-                note_of=lambda id: self._memory.snapshot.by_id.get(id),
-                patient=self._patient,
-            )
+            note_of = lambda id: self._memory.snapshot.by_id.get(id)  # noqa: E731
+            self._source = PipelineSignals(self._memory.home, note_of=note_of, patient=self._patient)
         return self._source
 
 
@@ -203,9 +196,9 @@ def briefing_of(
     project = project or memory.project
     beside = memory.with_team()
     if beside is None:
-        here = memory.seen_from(project, memory.snapshot)
+        here, snapshot = memory.seen_from(project, memory.snapshot), memory.snapshot
         return briefing(
-            memory.snapshot, here=here, tokens=room, left_open=left_open, picked_up=picked_up, order=order
+            snapshot, here=here, tokens=room, left_open=left_open, picked_up=picked_up, order=order
         )
 
     def of_team(note: Note) -> bool:
@@ -302,10 +295,7 @@ class Workspace:
         """Every problem, the memory's own first. Errors as `Maintenance.verify`."""
         from core.pipeline.writes.following import drift
 
-        return (
-            *self.memory.maintenance.verify(progress),
-            *drift(self.memory, faults_only=True),
-        )
+        return (*self.memory.maintenance.verify(progress), *drift(self.memory, faults_only=True))
 
     def repair(self) -> ChangeSet:
         """Repairs what can be repaired without asking. Returns what changed in the notes; of several change sets, the
@@ -314,9 +304,8 @@ class Workspace:
         from core.pipeline.writes.following import repair_drift
 
         done = self.memory.maintenance.repair()
-        with (
-            nullcontext() if done.empty else partly_done("the repairs of notes and facts are in the history")
-        ):
+        written = partly_done("the repairs of notes and facts are in the history")
+        with nullcontext() if done.empty else written:
             brought = repair_drift(self.memory, now=self._now())
         return brought[-1] if brought and done.empty else done
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -19,12 +19,12 @@ from core.errors import (
     StorageError,
 )
 from core.folder import GRAPH_FILE, is_fact_file
-from core.model.change import GIT, Author, ChangeSet
+from core.model.change import GIT, Author, ChangeSet, NoteChange
 from core.model.compare import Differences, differences
 from core.model.entry import Conflict
 from core.model.fact import Fact
 from core.model.note import Note, uncounted
-from core.model.snapshot import Problem, Snapshot
+from core.model.snapshot import Snapshot
 from core.storage.files.atomic import read_file
 from core.storage.format.documents import (
     GraphDocument,
@@ -105,18 +105,17 @@ class Arrivals:
         """
         home, rules = self._memory.home, self._memory.settings.inference
         former = self._memory.store.loaded
-        graph, nuggets = GraphDocument(path=home / GRAPH_FILE), {}
+        graph, nuggets = GraphDocument(path=home / GRAPH_FILE), dict[Path, NuggetDocument]()
         for path, data in contents.items():
-            if path == _GRAPH:
-                try:
+            try:
+                if path == _GRAPH:
                     graph = read_graph(home / GRAPH_FILE, data, None, rules, former.graph)
-                except BrokenFileError as error:
-                    raise _broken(path, where, data, error.what) from error
-            else:
-                document = read_nugget(home / path, data, None)
-                if document.broken:
-                    raise _broken(path, where, data, document.broken)
-                nuggets[home / path] = document
+                else:
+                    nuggets[home / path] = document = read_nugget(home / path, data, None)
+                    if document.broken:
+                        raise BrokenFileError(document.broken)
+            except BrokenFileError as error:
+                raise _broken(path, where, data, error.what) from error
         loaded = assembled(home, graph, nuggets, former)
         if loaded.snapshot.read_only:
             raise ReadOnlyError(
@@ -125,7 +124,10 @@ class Arrivals:
             )  # fmt: skip
         for problem in loaded.snapshot.problems:
             if problem.kind.unreadable:
-                raise _broken(_in_folder(home, problem), where, b"", problem.what)
+                file = Path(problem.file)
+                inside = file.is_relative_to(home)
+                name = file.relative_to(home).as_posix() if inside else file.name
+                raise _broken(name, where, b"", problem.what)
         return Version(dict(contents), loaded)
 
     def here(self) -> Version:
@@ -182,13 +184,9 @@ class Arrivals:
                 exact=True,
             )
             keep_waiting(memory, told_once(last.conflicts, made, known), _SYNC)
-            return Arrived(
-                applied,
-                len(known),
-                tuple(dict.fromkeys((*decide.kept_here, *last.kept_here))),
-                tuple(dict.fromkeys((*decide.brought_back, *last.brought_back))),
-                left_out,
-            )
+            kept_here = tuple(dict.fromkeys((*decide.kept_here, *last.kept_here)))
+            brought_back = tuple(dict.fromkeys((*decide.brought_back, *last.brought_back)))
+            return Arrived(applied, len(known), kept_here, brought_back, left_out)
 
     def keep_undecided(self, theirs: Differences, conflicts: Iterable[Conflict]) -> None:
         """Puts the conflicts of a merge by git, after which this memory's versions stand, into the log, where they wait
@@ -222,7 +220,8 @@ class Arrivals:
             try:
                 state = (journal, journal.last_seq, at)
                 if known is None or known[0] != state:
-                    known = self._arrived = state, frozenset(_brought(journal.made_since(_SYNC, at)))
+                    made = (change for one in journal.made_since(_SYNC, at) for change in one.notes)
+                    known = self._arrived = state, frozenset(change.id for change in made if _is_news(change))
                 return known[1]
             except (NuggetsError, BrokenJournalError):
                 return frozenset()
@@ -258,20 +257,16 @@ def keep_waiting(memory: Memory, told: Iterable[tuple[Conflict, ChangeSet]], sig
             )  # fmt: skip
 
 
-def _brought(change_sets: Iterable[ChangeSet]) -> Iterator[str]:
-    for change_set in change_sets:
-        for change in change_set.notes:
-            before, after = change.before, change.after
-            if after is not None and (before is None or uncounted(before) != uncounted(after)):
-                yield change.id
+def _is_news(change: NoteChange) -> bool:
+    before, after = change.before, change.after
+    return after is not None and (before is None or uncounted(before) != uncounted(after))
 
 
 def differing(one: Version, other: Version) -> int:
     """How many notes and facts differ, a fact and its note counted once."""
     found = differences(one.snapshot, other.snapshot)
-    return ChangeSet(
-        id="", at="", author=Author("program"), reason="", notes=found.notes, facts=found.facts
-    ).size
+    made = ChangeSet(id="", at="", author=GIT, reason="", notes=found.notes, facts=found.facts)
+    return made.size
 
 
 def to_store(present: Version, former: Version) -> dict[str, bytes | None]:
@@ -308,11 +303,6 @@ def _by_nugget(version: Version) -> dict[str, tuple[str, NuggetDocument]]:
     for path, document in version.loaded.nuggets.items():
         found.setdefault(document.meta.name, (path.name, document))
     return found
-
-
-def _in_folder(home: Path, problem: Problem) -> str:
-    path = Path(problem.file)
-    return path.relative_to(home).as_posix() if path.is_relative_to(home) else path.name
 
 
 def _broken(path: str, where: str, data: bytes, why: str) -> BrokenFileError:
