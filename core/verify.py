@@ -32,7 +32,7 @@ from core.model.note import (
     with_system_tags,
 )  # fmt: skip
 from core.model.progress import Progress
-from core.model.snapshot import Problem, ProblemKind, Snapshot
+from core.model.snapshot import ProblemKind, Snapshot
 from core.text.normalise import squeeze
 
 _SHOWN: Final = 60
@@ -171,18 +171,14 @@ class VerifyView:
 
     def visible_mirrors(self) -> Iterator[Note]:
         """The notes that stand for a fact, and in which none waits."""
-        return (
-            note
-            for note in self.snapshot.notes
-            if note.is_fact and not note.hidden and note.hidden_fact is None
-        )
+        facts = (note for note in self.snapshot.notes if note.is_fact and not note.hidden)
+        return (note for note in facts if note.hidden_fact is None)
 
     @cached_property
     def mirrors(self) -> dict[FactPlace, list[Note]]:
         """For each fact the notes that mirror it, the best first: its very key, then its very value."""
-        found = self._by_place(
-            (note, self.find(note.nugget_name, note.key)) for note in self.visible_mirrors()
-        )
+        pairs = ((note, self.find(note.nugget_name, note.key)) for note in self.visible_mirrors())
+        found = self._by_place(pairs)
         for place, notes in found.items():
             fact = self.fact(place)
             notes.sort(key=lambda note: (note.key != fact.key, not alike(note.content, fact.value)))
@@ -230,11 +226,8 @@ class VerifyView:
         keys = [rest] if colon and scope in SCOPES else [f"{scope}:{note.key}" for scope in SCOPES]
         for key in keys:
             place = self.find(note.nugget_name, key)
-            if (
-                place is not None
-                and not self.mirrors.get(place)
-                and alike(self.fact(place).value, note.content)
-            ):
+            free = place is not None and not self.mirrors.get(place)
+            if place is not None and free and alike(self.fact(place).value, note.content):
                 return place
         return None
 
@@ -249,22 +242,23 @@ class VerifyView:
         return True
 
     def repairable(
-        self,
-        kind: str,
-        note: Note,
-        detail: str,
-        repair: str,
-        apply_repair: Callable[[Draft], object],
-        *,
-        where: str = "",
-        group: tuple[str, ...] = (),
-    ) -> RepairableFinding:
+        self, kind: str, note: Note, detail: str, repair: str, apply_repair: Callable[[Draft], object], *,
+        where: str = "", group: tuple[str, ...] = (),
+    ) -> RepairableFinding:  # fmt: skip
         """A finding that is repaired by changing `note`. While the file of its fact is broken, only a person can."""
         where = where or note.id
         if note.is_fact and note.nugget_name in self.broken:
-            detail += f" The fact file of {quote(note.nugget_name)} cannot be read: fix that first."
-            return RepairableFinding(Finding(kind, where, detail))
+            return _told(
+                kind,
+                where,
+                f"{detail} The fact file of {quote(note.nugget_name)} cannot be read: fix that first.",
+            )
         return RepairableFinding(Finding(kind, where, detail, repair, RepairKind.CHANGE), apply_repair, group)
+
+
+def _told(kind: str, where: str, detail: str) -> RepairableFinding:
+    """A finding about which only a person can do something."""
+    return RepairableFinding(Finding(kind, where, detail))
 
 
 # Running the checks
@@ -330,19 +324,17 @@ def _files(view: VerifyView) -> Iterator[RepairableFinding]:
     """What could not be read, second files of one nugget, and files of a newer version."""
     if view.snapshot.read_only:
         detail = f"{view.snapshot.read_only}. Update nuggets-tui to write here again."
-        yield RepairableFinding(Finding("newer-version", view.snapshot.home, detail))
+        yield _told("newer-version", view.snapshot.home, detail)
     for problem in view.snapshot.problems:
-        yield RepairableFinding(_described(problem))
-
-
-def _described(problem: Problem) -> Finding:
-    kind, where, what = problem.kind, problem.where, problem.what
-    if kind is ProblemKind.SECOND_FILE:
-        return Finding(kind, where, f"This is {what}.", todo=_MOVE_FILE)
-    if kind is ProblemKind.UNREADABLE_FILE:
-        return Finding(kind, where, f"{what[:1].upper()}{what[1:]}.", remedy=Remedy("restore-copy"))
-    thing = "fact" if kind in (ProblemKind.UNREADABLE_FACT, ProblemKind.SHARED_KEY) else "note"
-    return Finding(kind, where, f"This {thing} {what}.", todo=_FIX_ITEM)
+        kind, where, what = problem.kind, problem.where, problem.what
+        if kind is ProblemKind.SECOND_FILE:
+            found = Finding(kind, where, f"This is {what}.", todo=_MOVE_FILE)
+        elif kind is ProblemKind.UNREADABLE_FILE:
+            found = Finding(kind, where, sentence(what), remedy=Remedy("restore-copy"))
+        else:
+            of_fact = kind in (ProblemKind.UNREADABLE_FACT, ProblemKind.SHARED_KEY)
+            found = Finding(kind, where, f"This {'fact' if of_fact else 'note'} {what}.", todo=_FIX_ITEM)
+        yield RepairableFinding(found)
 
 
 def _names(view: VerifyView) -> Iterator[RepairableFinding]:
@@ -354,18 +346,17 @@ def _names(view: VerifyView) -> Iterator[RepairableFinding]:
             check_nugget_name(name, () if other == name else (other,))
         except InvalidInputError as error:
             detail = f"The name of the nugget {quote(name)} does not work on every system: {error.what}. "
-            detail += "Move its facts and notes to a nugget with another name."
-            yield RepairableFinding(Finding("nugget-name", name, detail))
+            yield _told(
+                "nugget-name", name, f"{detail}Move its facts and notes to a nugget with another name."
+            )
     for note in view.snapshot.notes:
         if not note.id.strip():
             detail = f"The note {name_of(note)} has no id. Give it one in the file."
-            yield RepairableFinding(Finding("no-id", str(GRAPH_FILE), detail))
+            yield _told("no-id", str(GRAPH_FILE), detail)
     for nugget in view.snapshot.nuggets:
-        for fact in nugget.facts:
-            if not fact.key.strip():
-                detail = f"A fact with the value {quote(fact.value)} has no key, so nobody can recall it. "
-                detail += f"Give it one in {nugget.file}."
-                yield RepairableFinding(Finding("no-key", f"{nugget.name}: {fact.key}", detail))
+        for fact in (one for one in nugget.facts if not one.key.strip()):
+            detail = f"A fact with the value {quote(fact.value)} has no key, so nobody can recall it. "
+            yield _told("no-key", f"{nugget.name}: {fact.key}", f"{detail}Give it one in {nugget.file}.")
 
 
 def _values(view: VerifyView) -> Iterator[RepairableFinding]:
@@ -376,19 +367,16 @@ def _values(view: VerifyView) -> Iterator[RepairableFinding]:
             text = getattr(note, name)
             if text and parse_iso(text) is None:
                 detail = f"The {FILE_NAMES[name]} of {name_of(note)} is not a time: {quote(text)}. Fix it in the file."
-                yield RepairableFinding(Finding("no-time", note.id, detail))
+                yield _told("no-time", note.id, detail)
         if not 0 <= note.confidence <= 1:
             detail = f"The confidence of {name_of(note)} is {note.confidence:g}, not a number from 0 to 1. "
-            yield RepairableFinding(
-                Finding("confidence", note.id, f"{detail}Set it with: {edit} --confidence NUMBER")
-            )
+            yield _told("confidence", note.id, f"{detail}Set it with: {edit} --confidence NUMBER")
         for name, known in _KNOWN.items():
             value = getattr(note, name)
             if value not in known:
                 how = " in the file." if name == "kind" else f", with: {edit} --{name} {name.upper()}"
                 detail = f"The {name} of {name_of(note)} is {quote(value)}, which the format does not know. "
-                detail += f"Choose one of {', '.join(known)}{how}"
-                yield RepairableFinding(Finding(f"unknown-{name}", note.id, detail))
+                yield _told(f"unknown-{name}", note.id, f"{detail}Choose one of {', '.join(known)}{how}")
 
 
 # A fact and its note: both exist once, say the same and are hidden alike
@@ -439,7 +427,7 @@ def _without_its_fact(view: VerifyView, note: Note, kept: HiddenFact) -> Repaira
         return view.repairable(
             "half-hidden", note, detail, "restores the fact to the fact file", mend, group=group
         )
-    return RepairableFinding(Finding("half-hidden", note.id, detail))
+    return _told("half-hidden", note.id, detail)
 
 
 def _hide_again(draft: Draft, id: str, key: str = "") -> None:
@@ -494,7 +482,7 @@ def _lost_facts(view: VerifyView) -> Iterator[RepairableFinding]:
             group = (nugget, key.strip().casefold())
             yield view.repairable("missing-fact", note, detail, words, put_back, where=where, group=group)
             continue
-        yield RepairableFinding(Finding("missing-fact", where, detail))
+        yield _told("missing-fact", where, detail)
 
 
 def _put_back(draft: Draft, id: str) -> None:
@@ -613,9 +601,8 @@ def _uncorrected(view: VerifyView) -> Iterator[RepairableFinding]:
         correct = partial(_change_note, id=note.id)
         links = sound_links(note, known.__contains__)
         if links != note.links:
-            left = list(
-                (Counter(link.to for link in note.links) - Counter(link.to for link in links)).elements()
-            )
+            had, left_over = Counter(link.to for link in note.links), Counter(link.to for link in links)
+            left = list((had - left_over).elements())
             detail = f"The note {name_of(note)} links to {_listed(left)}: a note that is gone, itself, or one twice."
             yield view.repairable("wrong-links", note, detail, "removes the links", correct)
         tags = with_system_tags(note)
