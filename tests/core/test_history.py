@@ -17,9 +17,8 @@ from kits.memory_files import (
 
 from core import Memory
 from core.errors import AmbiguousError, ConflictError, InvalidInputError, NotFoundError, NuggetsError
-from core.facts.edits import forget, remember
-from core.graph.edits import create_note, delete_note, edit_note, link_notes
-from core.graph.merging import merge_notes
+from core.facts.edits import remember
+from core.graph.edits import create_note, edit_note, link_notes
 from core.model.change import Author, ChangeSet
 from core.model.draft import Draft
 
@@ -69,36 +68,6 @@ def test_changes_are_taken_back_and_done_again_one_by_one_across_restarts(home: 
         Memory.open(home).history.redo()
     Memory.open(home).history.undo()
     assert _content(home) == "B."
-
-
-@pytest.mark.slow
-def test_files_are_byte_for_byte_as_they_were(home: Path) -> None:
-    memory = Memory.open(home)
-    states = [tree(home)]
-
-    def everything(draft: Draft) -> None:
-        made = create_note(draft, "fresh", "New", "Text.")
-        link_notes(draft, made.id, ONE, "kin")
-        remember(draft, "fresh", "user:k", "v")
-
-    for edit in (
-        everything,
-        lambda draft: forget(draft, "memory", "user:a"),
-        lambda draft: merge_notes(draft, ONE, TWO),
-        lambda draft: delete_note(draft, THREE),
-        lambda draft: edit_note(
-            draft, next(n.id for n in draft.notes() if n.key == "user:b"), title="user:z"
-        ),
-    ):
-        memory.change("edit", edit)
-        states.append(tree(home))
-    for state in reversed(states[:-1]):
-        memory.history.undo()
-        assert tree(home).keys() == state.keys()
-        assert {name: data for name, data in tree(home).items() if data != state[name]} == {}
-    for state in states[1:]:
-        memory.history.redo()
-        assert tree(home).keys() == state.keys()
 
 
 def test_a_new_change_ends_what_redo_would_do_but_not_redo_by_name(home: Path) -> None:
@@ -321,18 +290,6 @@ def test_a_note_that_was_edited_since_it_was_made_is_not_taken_away_unseen(home:
     assert note.id in notes_of(home)
 
 
-def test_a_fact_that_was_stored_anew_is_not_overwritten_by_taking_its_forgetting_back(home: Path) -> None:
-    memory = Memory.open(home)
-    forgotten = memory.change("forget", lambda draft: forget(draft, "memory", "user:a"))[1]
-    memory.change("anew", lambda draft: remember(draft, "memory", "user:a", "another value"))
-    with pytest.raises(ConflictError) as caught:
-        memory.history.undo(forgotten.id)
-    assert caught.value.exit_code == 3
-    assert {fact["key"]: fact["value"] for fact in facts_of(home, "memory.nugget.json")} == {
-        "user:b": "a value", "user:a": "another value",
-    }  # fmt: skip
-
-
 # Whose change
 
 
@@ -353,16 +310,6 @@ def test_undo_takes_back_what_its_own_author_did(home: Path) -> None:
         other.history.redo()
     agent.history.redo()
     assert (_texts(home)[ONE], _texts(home)[TWO]) == ("Content of note 1.", "By an agent.")
-
-
-def test_what_reflection_does_for_a_person_is_that_persons_to_take_back(home: Path) -> None:
-    memory = Memory.open(home)
-    memory.change("more", lambda draft: create_note(draft, "memory", "Title 1", "Content of note 1."))
-    before = tree(home)
-    result = memory.reflect(limit=10)
-    assert not result.change_set.empty
-    assert Memory.open(home).history.undo().about == Memory.open(home).history.log(limit=2)[1].id
-    assert tree(home) == before
 
 
 def test_a_change_of_another_program_is_taken_back_by_name_alone(home: Path) -> None:

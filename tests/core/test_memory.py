@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from datetime import datetime
 from pathlib import Path
 
 import msgspec
@@ -46,45 +44,11 @@ def _their_edit(home: Path, content: str = "Theirs.") -> None:
     write_graph(home, shaped)
 
 
-def test_every_change_is_in_the_history_with_author_reason_and_time(
-    home: Path, clock: Callable[[], datetime], ids: Callable[[], str]
-) -> None:
-    memory = Memory.open(home, author=Author("agent", "claude"), clock=clock, ids=ids)
-    assert memory.history.log() == ()
-    _, done = memory.change("tidied", lambda draft: edit_note(draft, FIRST, content="New."))
-    assert [entry.change_set for entry in memory.history.log()] == [done]
-    assert (done.reason, done.kind, str(done.author), done.at[:10]) == (
-        "tidied",
-        "edit",
-        "claude",
-        "2026-11-18",
-    )
-    before, after = done.notes[0].before, done.notes[0].after
-    assert before is not None
-    assert after is not None
-    assert (before.content, after.content) == ("Content of note 1.", "New.")
-
-
 def test_a_change_that_comes_to_nothing_is_no_history(home: Path) -> None:
     memory = Memory.open(home)
     _, done = memory.change("nothing", lambda draft: edit_note(draft, FIRST, content="Content of note 1."))
     assert done.empty
     assert memory.history.log() == ()
-
-
-def test_what_another_program_did_is_recorded_as_its_own(home: Path) -> None:
-    memory = Memory.open(home)
-    _their_edit(home)
-    write_nugget(home, "memory", [fact_object("a", "other"), fact_object("c")])
-    assert memory.refresh()
-    (logged,) = memory.history.log()
-    entry = logged.change_set
-    assert (entry.kind, entry.author.kind, str(entry.author)) == ("outside", "program", "another program")
-    assert [change.id for change in entry.notes] == [SECOND]
-    assert {(c.key, c.before is None, c.after is None) for c in entry.facts} == {
-        ("a", False, False), ("b", False, True), ("c", True, False),
-    }  # fmt: skip
-    assert entry.reason
 
 
 def test_our_own_writes_are_not_taken_for_those_of_another_program(home: Path) -> None:

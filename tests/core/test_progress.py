@@ -12,7 +12,7 @@ from kits.memory_files import note_object, write_graph
 
 from core.graph.edits import edit_each, edit_note, hide_note
 from core.memory import Memory
-from core.model.progress import Progress, counted, watched
+from core.model.progress import Progress
 
 WORKS: dict[str, Callable[[Memory, Progress], object]] = {
     "index": lambda memory, progress: memory.index(progress),
@@ -102,16 +102,6 @@ def test_a_write_does_not_wait_for_a_proposal(memory: Memory, name: str) -> None
 
     WORKS[name](memory, write_meanwhile)
     assert memory.snapshot.note(written[0]).content == "Meanwhile."
-
-
-def test_every_item_goes_by_whether_or_not_anybody_is_told() -> None:
-    told: list[tuple[int, int]] = []
-    assert list(counted(range(40), None)) == list(range(40))
-    assert list(counted(range(40), lambda done, total: told.append((done, total)))) == list(range(40))
-    assert told == [(0, 40), (16, 40), (32, 40)]
-    told.clear()
-    assert list(watched(range(20), lambda done, total: told.append((done, total)))) == list(range(20))
-    assert told == [(0, 0), (0, 0)]
 
 
 def _files(home: Path) -> dict[str, bytes]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from kits.memory_files import GRAPH, fact_object, facts_of, note_object, notes_of, write_graph, write_nugget
+from kits.memory_files import GRAPH, fact_object, facts_of, write_graph, write_nugget
 
 from core import Memory
 from core.facts.edits import remember
@@ -78,32 +78,6 @@ def test_where_both_were_edited_and_the_copy_bears_no_new_time_both_are_told_wit
     assert memory.snapshot.note(the_note(memory)).content == "Thursday"
 
 
-def test_edits_of_different_fields_go_together(memory: Memory) -> None:
-    copy_of_graph(memory.home, lambda note: note.update(tags=[*note["tags"], "theirs"]))
-    edited(memory, "Wednesday")
-    assert memory.maintenance.resolve().conflicts == ()
-    note = memory.snapshot.note(the_note(memory))
-    assert (note.content, "theirs" in note.tags) == ("Wednesday", True)
-
-
-def test_an_older_version_in_the_copy_is_no_conflict(memory: Memory) -> None:
-    copy_of_graph(memory.home, lambda note: note.update(hits=note["hits"] + 1, lastHitSession="s-1"))
-    edited(memory, "Wednesday")
-    assert memory.maintenance.resolve().conflicts == ()
-    note = memory.snapshot.note(the_note(memory))
-    assert (note.content, note.hits) == ("Wednesday", 1)
-
-
-def test_a_fact_edited_in_the_copy_without_a_new_time_changes_with_its_note(memory: Memory) -> None:
-    copy_of_graph(memory.home, says("theirs", "user:k"))
-    data = (memory.home / "memory.nugget.json").read_bytes().replace(b'"base"', b'"theirs"')
-    (memory.home / "memory.nugget (1).json").write_bytes(data)
-    assert memory.maintenance.resolve().conflicts == ()
-    assert facts_of(memory.home, "memory.nugget.json")[0]["value"] == "theirs"
-    assert memory.snapshot.note(the_note(memory, "user:k")).content == "theirs"
-    assert memory.maintenance.verify() == ()
-
-
 def test_what_was_changed_here_without_a_new_time_is_not_overwritten_by_a_newer_copy(memory: Memory) -> None:
     here = json.loads((memory.home / GRAPH).read_bytes())
     copy_of_graph(
@@ -115,16 +89,6 @@ def test_what_was_changed_here_without_a_new_time_is_not_overwritten_by_a_newer_
     conflicts = memory.maintenance.resolve().conflicts
     assert ("Thursday", "Wednesday") in [(one.ours, one.theirs) for one in conflicts]
     assert memory.snapshot.note(the_note(memory)).content == "Wednesday"
-
-
-def test_where_the_log_does_not_reach_back_two_texts_are_a_conflict(tmp_path: Path) -> None:
-    write_graph(tmp_path, [note_object(1, content="Thursday")])
-    (tmp_path / GRAPH).rename(tmp_path / COPY)
-    write_graph(tmp_path, [note_object(1, content="Wednesday", updatedAt="2026-02-02T03:04:05.678Z")])
-    memory = Memory.open(tmp_path)
-    (conflict,) = memory.maintenance.resolve().conflicts
-    assert (conflict.ours, conflict.theirs) == ("Thursday", "Wednesday")
-    assert next(iter(notes_of(tmp_path).values()))["content"] == "Wednesday"
 
 
 def test_a_copy_whose_conflict_cannot_be_kept_in_the_log_stays_where_it_is(

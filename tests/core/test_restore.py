@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kits.drafts import make_fact_note, make_link, make_note
+from kits.drafts import make_fact_note, make_note
 from kits.laws import examples
 from kits.memory_files import fact_object, note_object, tree, write_graph, write_nugget
 from kits.steps import SEQUENCES, Step, assert_facts_and_notes_are_one, make_folder, take_step
@@ -224,17 +224,6 @@ def test_a_note_and_a_fact_that_disagreed_come_back_disagreeing(tmp_path: Path) 
     memory.apply(_back(memory.snapshot, wanted))
     assert memory.snapshot.note(fact_note["id"]).content == "the note says this"
     assert memory.snapshot.nugget("memory").facts[0].value == "the fact says that"
-
-
-def test_links_to_what_is_no_longer_there_do_not_come_back() -> None:
-    gone = make_note(9)
-    note = make_note(1, links=(make_link(gone),))
-    found = _back(Snapshot(), Snapshot(notes=(note,), set_aside=frozenset({gone.id})))
-    [change] = found.notes
-    assert change.after is not None
-    assert change.after.links == ()
-    stays = _back(Snapshot(set_aside=frozenset({gone.id})), Snapshot(notes=(note,)))
-    assert stays.notes[0].after == note
 
 
 # One note

@@ -9,7 +9,6 @@ import pytest
 from core.errors import NotFoundError
 from core.graph.edits import create_note
 from core.memory import Memory
-from core.model.change import Author
 from core.model.window import Window
 
 
@@ -70,19 +69,6 @@ def test_what_was_there_when_a_window_opened_is_taken_back_after_its_own(tmp_pat
     one.history.redo()
     one.history.redo()
     assert titles(tmp_path) == ["earlier", "elsewhere", "here"]
-
-
-def test_after_a_restart_and_on_the_command_line_the_persons_last_change_is_meant(
-    two: tuple[Memory, Memory], tmp_path: Path
-) -> None:
-    one, other = two
-    make(one, "a")
-    make(other, "b")
-    make(Memory.open(tmp_path, author=Author("agent", "codex")), "of an agent")
-    Memory.open(tmp_path).history.undo()
-    assert titles(tmp_path) == ["a", "of an agent"]
-    Memory.open(tmp_path).history.redo()
-    assert titles(tmp_path) == ["a", "b", "of an agent"]
 
 
 def test_memories_of_one_window_share_what_they_take_back(tmp_path: Path) -> None:

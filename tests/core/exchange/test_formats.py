@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from core import Memory
-from core.exchange import front_matter
 from core.exchange.detect import format_of, parse
 from core.exchange.records import Parsed, Record
 from core.storage.exchange.sources import read_source
@@ -101,18 +100,6 @@ def test_a_page_has_the_title_of_its_fields_else_of_its_first_heading(
     (record,) = parsed(tmp_path, "markdown").records
     assert (record.title, record.content.strip()) == (title, content)
     assert "page" in record.names
-
-
-def test_aliases_of_a_page_are_in_the_vault_again(tmp_path: Path) -> None:
-    vault = tmp_path / "vault"
-    vault.mkdir()
-    (vault / "hub.md").write_text("---\naliases: [The Hub, Nabe]\n---\nThe centre.\n")
-    (vault / "asks.md").write_text("Ask at [[nabe]].\n")
-    memory = Memory.open(tmp_path / "home")
-    assert memory.exchange.bring(memory.exchange.read(vault)).left_out == ()
-    memory.exchange.export("markdown", tmp_path / "out")
-    (page,) = (tmp_path / "out").rglob("hub*.md")
-    assert front_matter.read(page.read_text())[0]["aliases"] == ["hub", "The Hub", "Nabe"]
 
 
 def test_two_machines_that_number_their_observations_alike_both_come_in(tmp_path: Path) -> None:

@@ -41,15 +41,6 @@ def test_a_new_note_has_all_its_system_tags_dates_and_a_right_basis() -> None:
     assert note.content == "Text."
 
 
-def test_given_metadata_wins_and_confidence_is_clamped() -> None:
-    meta = MetaInput(
-        subject="user:x", scope="session", type="style", source="inferred", confidence=7, stability="durable"
-    )
-    note = create_note(make_draft(), "", "user:T", "c", meta=meta)
-    assert (note.subject, note.scope, note.type, note.source) == ("user:x", "session", "style", "inferred")
-    assert (note.confidence, note.stability) == (1.0, "durable")
-
-
 @pytest.mark.parametrize("title", ["", "  ", "\n\t"])
 def test_a_note_without_a_title_is_refused(title: str) -> None:
     with pytest.raises(InvalidInputError, match="title cannot be empty"):
@@ -118,14 +109,6 @@ def test_a_link_goes_both_ways_and_is_dated() -> None:
     assert f"link:{B.id}" in first.vector.basis
 
 
-def test_one_pair_may_be_linked_for_several_reasons() -> None:
-    draft = make_draft(A, B)
-    for reason in ("kin", "cause", "kin"):
-        link_notes(draft, A.id, B.id, reason)
-    assert [link.reason for link in found(draft, A).links] == ["kin", "cause"]
-    assert [link.reason for link in found(draft, B).links] == ["kin", "cause"]
-
-
 def test_linked_notes_are_not_linked_again_for_no_reason_of_its_own() -> None:
     linked = [make_note(1, links=(make_link(B),)), make_note(2, links=(make_link(A),))]
     for ends in ((A.id, B.id), (B.id, A.id)):
@@ -159,12 +142,6 @@ def test_links_to_itself_to_gone_notes_and_said_twice_do_not_survive_a_write() -
     assert [(link.to, link.reason) for link in after.links] == [(B.id, "kin"), (B.id, "other")]
 
 
-def test_links_to_notes_that_cannot_be_read_survive() -> None:
-    note = make_note(1, links=(make_link(C),))
-    after = edit_note(make_draft(note, set_aside=frozenset({C.id})), note.id, content="New.")
-    assert after.links == note.links
-
-
 def test_unlinking_takes_one_reason_or_all_on_both_ends() -> None:
     first = make_note(1, links=(make_link(B), make_link(B, "cause"), make_link(C)))
     second = make_note(2, links=(make_link(A), make_link(A, "cause")))
@@ -191,13 +168,6 @@ def test_deleting_a_note_takes_the_links_to_it_and_its_fact_along() -> None:
         delete_note(draft, fact_note.id)
 
 
-def test_deleting_a_hidden_fact_note_leaves_a_fact_of_its_key_alone() -> None:
-    hidden = make_fact_note(9, "k", "old", hidden=True)
-    draft = make_draft(hidden, make_fact_note(8, "k", "new"), facts={"k": "new"})
-    delete_note(draft, hidden.id)
-    assert facts_in(draft) == {"k": "new"}
-
-
 def test_editing_a_fact_note_changes_its_fact_and_keeps_recalls_and_place() -> None:
     note = make_fact_note(9, "k", "v", hits=4)
     draft = make_draft(note, facts={"j": "w", "k": "v", "l": "x"})
@@ -206,14 +176,6 @@ def test_editing_a_fact_note_changes_its_fact_and_keeps_recalls_and_place() -> N
     assert (after.source_key, after.title, after.hits) == ("K two", "K two", 4)
     changes = draft.change_set("edit").facts
     assert [(c.key, c.index, c.after.key if c.after else None) for c in changes] == [("k", 1, "K two")]
-
-
-def test_editing_the_content_alone_never_rewrites_the_key() -> None:
-    note = make_fact_note(9, "user:name", "v", title="The name")
-    draft = make_draft(note, facts={"User:Name": "v"})
-    after = edit_note(draft, note.id, content="new")
-    assert facts_in(draft) == {"User:Name": "new"}
-    assert (after.source_key, after.title) == ("user:name", "The name")
 
 
 def test_a_fact_is_not_renamed_to_a_key_that_is_there() -> None:

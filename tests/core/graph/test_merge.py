@@ -8,7 +8,7 @@ from kits.drafts import NOW_TEXT, facts_in, found, make_draft, make_fact_note, m
 from core.errors import ConflictError, InvalidInputError, NotFoundError
 from core.graph.edits import hide_note, unhide_note
 from core.graph.merging import MergeChoices, merge_notes
-from core.model.note import Link, Note
+from core.model.note import Note
 
 A = make_note(1, hits=2, last_hit_session="s-1", tags=("memory", "one"))
 B = make_note(
@@ -78,16 +78,6 @@ def test_links_of_the_merged_note_point_to_the_survivor_on_both_ends() -> None:
     assert _links(found(draft, other)) == {(A.id, "merged")}
     for note in draft.notes():
         assert note.id not in {link.to for link in note.links}
-
-
-def test_links_keep_their_dates_and_unknown_fields_when_they_are_pointed_elsewhere() -> None:
-    link = Link(to=B.id, reason="r", created_at="2026-01-01T00:00:00.000Z", extra={"weight": 2})
-    holder = make_note(3, links=(link,))
-    draft = make_draft(A, B, holder)
-    merge_notes(draft, A.id, B.id)
-    assert found(draft, holder).links == (
-        Link(to=A.id, reason="r", created_at=link.created_at, extra={"weight": 2}),
-    )
 
 
 def test_hidden_gone_and_equal_notes_are_refused() -> None:

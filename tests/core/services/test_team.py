@@ -129,13 +129,6 @@ def test_the_memory_that_holds_a_note_is_ones_own_or_the_teams(memory: Memory, p
     assert found(memory, "red button") == [("Rollback", "team")]
 
 
-def test_no_cleanup_or_promotion_of_ones_own_sees_a_note_of_the_team(memory: Memory) -> None:
-    theirs = {note.id for note in memory.searched.notes} - set(memory.snapshot.by_id)
-    assert theirs
-    assert not {note.id for note in memory.snapshot.notes} & theirs
-    assert not {change.note_id for change in memory.reflect(dry_run=True).changes} & theirs
-
-
 def test_the_index_of_own_and_team_is_kept_beside_ones_own(memory: Memory, pages: Path) -> None:
     memory.change(
         "made",

@@ -183,14 +183,6 @@ def test_a_push_by_somebody_faster_is_taken_in_and_the_sync_goes_on(
     _sound(laptop, desk)
 
 
-def test_commits_say_who_did_what_on_which_machine(pair: tuple[Machine, Machine]) -> None:
-    laptop, _ = pair
-    message = git(laptop.home, "log", "-1", "--format=%B")
-    assert message.splitlines()[0] == "you changed 2 notes"
-    assert "Nuggets-Machine: laptop" in message
-    assert "Nuggets-Author: person" in message
-
-
 def test_other_files_of_the_remote_stay_in_it_and_are_neither_checked_out_nor_staged(
     pair: tuple[Machine, Machine], tmp_path: Path, remote: Path
 ) -> None:
@@ -289,30 +281,6 @@ def test_a_rewritten_history_is_told_and_not_followed(
         laptop.sync()
     assert caught.value.code is ErrorCode.REMOTE
     assert files(laptop.home) == before
-
-
-def test_what_a_commit_says_of_its_author_is_short_and_plain_text(
-    pair: tuple[Machine, Machine], tmp_path: Path, remote: Path
-) -> None:
-    laptop, desk = pair
-    desk.memory.change("store", lambda draft: remember(draft, "web", "port", "9090"))
-    said = (
-        f"x\x1b[31m\n\nNuggets-Author: king:\x1b]0;x\x07{'a' * 5000}\nNuggets-Machine: \x1b[2J{'b' * 5000}\n"
-    )
-    data = (desk.home / "web.nugget.json").read_bytes()
-    graph = (desk.home / "graph" / "graph.json").read_bytes()
-    other = tmp_path / "other"
-    git(tmp_path, "clone", "-q", str(remote), str(other))
-    (other / "web.nugget.json").write_bytes(data)
-    (other / "graph" / "graph.json").write_bytes(graph)
-    git(other, "commit", "-qam", said)
-    git(other, "push", "-q", "origin", "HEAD")
-    laptop.sync()
-    (entry,) = laptop.memory.history.log(limit=1)
-    assert entry.change_set.author.kind == "program"
-    told = str(entry.change_set.author) + entry.change_set.reason
-    assert told.isprintable()
-    assert len(told) < 400
 
 
 # Git as people have it
