@@ -93,12 +93,17 @@ def briefing(
     picked_up = cut_to_tokens(picked_up, int(tokens * _SHARE_OF_SESSION), "…")
     room = tokens - estimate_tokens(_text((), left_open, picked_up))
     visible = [note for note in snapshot.visible if note.scope != "session"]
+    foreign = {note.nugget_name for note in visible if here is not None and here.owner_of(note.nugget_name)}
+    # Those of the person hold everywhere, those of a project in that project.
     preferences = [
         note
         for note in visible
-        if _is_preference(note) and _concerns(note, here) and newer_preference(snapshot, note) is None
+        if _is_preference(note)
+        and (note.scope in _EVERYWHERE or note.nugget_name not in foreign)
+        and newer_preference(snapshot, note) is None
     ]
-    others = [note for note in visible if not _is_preference(note) and _is_of_project(note, here)]
+    known = visible if here is None or here.is_known else ()
+    others = [note for note in known if not _is_preference(note) and note.nugget_name not in foreign]
     share = room * _SHARE_OF_PREFERENCES if others else room
     chosen = list(_fitting(PREFERENCES, preferences, here, share, mark))
     spent = sum(_cost(one) for one in chosen)
@@ -123,15 +128,6 @@ def briefing(
 
 def _is_preference(note: Note) -> bool:
     return note.type == "preference" or note.nugget_name in ("prefs", "preferences")
-
-
-def _concerns(note: Note, here: Standpoint | None) -> bool:
-    """Whether a preference holds here: one of the person does everywhere, one of a project in that project."""
-    return here is None or note.scope in _EVERYWHERE or not here.owner_of(note.nugget_name)
-
-
-def _is_of_project(note: Note, here: Standpoint | None) -> bool:
-    return here is None or (here.is_known and not here.owner_of(note.nugget_name))
 
 
 def _fitting(

@@ -124,8 +124,13 @@ def keep_session(state: str, process: str, session: str) -> None:
         return
     path = _path(state, process)
     try:
-        os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
-        _make_room(os.path.dirname(path))
+        folder = os.path.dirname(path)
+        os.makedirs(folder, 0o700, exist_ok=True)
+        # Agents that were killed leave their sessions behind.
+        paths = [os.path.join(folder, name) for name in os.listdir(folder)]
+        if len(paths) >= 2 * _MOST_SESSIONS:
+            for old in sorted(paths, key=os.path.getmtime)[:-_MOST_SESSIONS]:
+                os.unlink(old)
         new = f"{path}.{os.getpid()}"
         with open(new, "w", encoding="utf-8") as file:
             file.write(session)
@@ -144,11 +149,3 @@ def drop_session(state: str, process: str) -> None:
 
 def _path(state: str, process: str) -> str:
     return os.path.join(state, _SESSIONS, name_of(process.encode()))
-
-
-def _make_room(folder: str) -> None:
-    """Agents that were killed leave their sessions behind."""
-    paths = [os.path.join(folder, name) for name in os.listdir(folder)]
-    if len(paths) >= 2 * _MOST_SESSIONS:
-        for path in sorted(paths, key=os.path.getmtime)[:-_MOST_SESSIONS]:
-            os.unlink(path)

@@ -183,7 +183,10 @@ class NuggetsError(Exception):
     @property
     def message(self) -> str:
         """The error as one line: where: what; what was kept safe; what to do."""
-        head = f"{_in_short(self.where)}: {self.what}" if self.where else self.what
+        where = self.where
+        if len(where) > _NAME_BEGINS + _NAME_ENDS:
+            where = f"{where[:_NAME_BEGINS]}…{where[-_NAME_ENDS:]}"
+        head = f"{where}: {self.what}" if where else self.what
         return "; ".join(part for part in (head, self.kept, self.todo) if part).replace("\n", " ")
 
     @property
@@ -244,13 +247,6 @@ class Notice(str):
     def is_about(self, error: NuggetsError) -> bool:
         """Whether an error tells the same."""
         return self.where == error.where if self.where else self.code is error.code
-
-
-def _in_short(name: str) -> str:
-    """A name, without its middle when it is long."""
-    if len(name) <= _NAME_BEGINS + _NAME_ENDS:
-        return name
-    return f"{name[:_NAME_BEGINS]}…{name[-_NAME_ENDS:]}"
 
 
 _REMEDIES: Final[Mapping[int, Remedy]] = {

@@ -66,16 +66,14 @@ class GitRepository:
         name = said.removeprefix("ref: ")
         if name != said:
             loose = (_read(os.path.join(folder, name)).strip() for folder in (self.private, self.shared))
-            said = next(filter(None, loose), "") or self._packed(name)
+            refs = _read(os.path.join(self.shared, "packed-refs"), _LONGEST_REFS).splitlines()
+            packed = (commit for commit, _, ref in (line.partition(" ") for line in refs) if ref == name)
+            said = next(filter(None, (*loose, *packed)), "")
         try:
             shallow = os.stat(os.path.join(self.shared, "shallow")).st_mtime_ns
         except OSError:
             shallow = 0
         return f"{said} {shallow}" if said else ""
-
-    def _packed(self, name: str) -> str:
-        refs = _read(os.path.join(self.shared, "packed-refs"), _LONGEST_REFS).splitlines()
-        return next((commit for commit, _, ref in (line.partition(" ") for line in refs) if ref == name), "")
 
 
 def repository_around(folder: str) -> GitRepository | None:
@@ -95,7 +93,10 @@ def first_commit(repository: GitRepository) -> str | None:
 
     Kept in the user's cache for as long as the same commit is checked out: a long history takes git seconds.
     """
-    head, path = repository.head, _cache()
+    from core.user_folders import cache_root
+
+    root = cache_root()
+    head, path = repository.head, os.path.join(root, _FIRST_COMMITS) if root else ""
     known = _cached(path) if head else {}
     kept = known.get(repository.top)
     if isinstance(kept, list) and len(kept) == 2 and kept[0] == head:
@@ -184,13 +185,6 @@ def _read(path: str, most: int = 4096) -> str:
             return file.read(most)
     except (OSError, ValueError):
         return ""
-
-
-def _cache() -> str:
-    from core.user_folders import cache_root
-
-    root = cache_root()
-    return os.path.join(root, _FIRST_COMMITS) if root else ""
 
 
 def _cached(path: str) -> dict[str, Any]:

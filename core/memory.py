@@ -158,17 +158,14 @@ class Memory:
         if self._store is None:
             with self.guard:
                 if self._store is None:
-                    self._store = self._opened()
+                    from core.storage.store import Store
+
+                    first, self._first = self._first, None
+                    self._store = Store(
+                        self.home, self.settings, clock=self.clock, ids=self._given_ids, tolerant=self._tolerant,
+                        loaded=first, pages=self.pages,
+                    )  # fmt: skip
         return self._store
-
-    def _opened(self) -> Store:
-        from core.storage.store import Store
-
-        first, self._first = self._first, None
-        return Store(
-            self.home, self.settings, clock=self.clock, ids=self._given_ids, tolerant=self._tolerant, loaded=first,
-            pages=self.pages,
-        )  # fmt: skip
 
     def _owed(self, pages: PageSet) -> Mapping[str, str | None]:
         from core.storage.journal.owed import pages_owed

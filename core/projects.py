@@ -62,9 +62,7 @@ def project_at(folder: str) -> Project | None:
     named = os.environ.get(VARIABLE, "").strip()
     if named:
         return None if named.casefold() == _OFF else Project(named)
-    if not folder:
-        return None
-    return project_of(folder)
+    return project_of(folder) if folder else None
 
 
 def project_of(folder: str) -> Project | None:
@@ -72,7 +70,9 @@ def project_of(folder: str) -> Project | None:
     folder = os.path.realpath(folder)
     found = repository_around(folder)
     root = found.root if found else folder
-    if _holds_projects(root):
+    home = os.path.realpath(os.path.expanduser("~"))
+    if root == os.path.dirname(root) or (home + os.sep).startswith(os.path.join(root, "")):
+        # That is where all of a person's projects are.
         return None
     return Project(os.path.basename(root).removesuffix(".git"), root, found.remote if found else "")
 
@@ -92,12 +92,6 @@ def nugget_name(name: str) -> str:
     ascii_name = normalize("NFKD", name).encode("ascii", "ignore").decode()
     made = "".join(char if char.isalnum() or char in "._-" else "-" for char in ascii_name)
     return made.strip(".-")[:64].rstrip(".-")
-
-
-def _holds_projects(root: str) -> bool:
-    """Whether a folder is no project but where all of a person's are, or the files of a moment."""
-    home = os.path.realpath(os.path.expanduser("~"))
-    return root == os.path.dirname(root) or (home + os.sep).startswith(os.path.join(root, ""))
 
 
 class Registered:

@@ -84,7 +84,10 @@ def _what_can_be_restored(
     there = {change.id for change in notes} | current.by_id.keys() | current.set_aside
     facts = [change for change in found.facts if change.nugget not in closed]
     return Differences(
-        notes=tuple(_with_sound_links(change, there - going) for change in watched(notes, progress)),
+        notes=tuple(
+            msgspec.structs.replace(change, after=change.after and _sound(change.after, there - going))
+            for change in watched(notes, progress)
+        ),
         facts=(*facts, *_facts_as_they_are(notes, facts, current)),
         nuggets=tuple(c for c in found.nuggets if c.after is not None and c.name not in closed),
     )
@@ -121,11 +124,6 @@ def _facts_as_they_are(
         place, fact = nugget.find(note.key) or (0, None)
         if fact is not None and (nugget.name, fact.key) not in changed and fact.value != note.content:
             yield FactChange(nugget=nugget.name, key=fact.key, before=fact, after=fact, index=place)
-
-
-def _with_sound_links(change: NoteChange, there: Collection[str]) -> NoteChange:
-    after = change.after
-    return change if after is None else msgspec.structs.replace(change, after=_sound(after, there))
 
 
 def _sound(note: Note, there: Collection[str]) -> Note:

@@ -41,7 +41,8 @@ class LastRun(NamedTuple):
 def due(now: datetime, last: LastRun | None, settings: Settings) -> bool:
     """Whether the daily pass is to run now. now: with the zone of the person's clock. last: see `latest`."""
     moment = _last_moment(now, settings)
-    if moment is None or not _is_due(moment, now, last):
+    ran = last is not None and _believed(last, now) and moment is not None and last.day >= moment.date()
+    if moment is None or ran:
         return False
     on_time = moment.date() == now.date() and _elapsed(moment, now) < ON_TIME
     return on_time or is_waking(now, settings)
@@ -77,10 +78,6 @@ def moment_on(day: date, zone: tzinfo | None, settings: Settings) -> datetime | 
     if _instant(datetime.combine(day, time()), zone) >= _instant(datetime.combine(day + _DAY, time()), zone):
         return None
     return _instant(datetime.combine(day, time(settings.reflection.hour, settings.reflection.minute)), zone)
-
-
-def _is_due(moment: datetime, now: datetime, last: LastRun | None) -> bool:
-    return last is None or not _believed(last, now) or last.day < moment.date()
 
 
 def _believed(run: LastRun, now: datetime) -> bool:

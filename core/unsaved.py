@@ -63,7 +63,7 @@ class UnsavedFile:
     def write(self, unsaved: Unsaved) -> None:
         """Keeps the text as it is now, safe on disk. Does nothing once it is ended. Raises StorageError."""
         with self._guard:
-            if self._ended or _same(unsaved, self._written):
+            if self._ended or (self._written and unsaved == replace(self._written, at=unsaved.at)):
                 return
             self._files.write(self._name, _encoded(unsaved))
             self._written = unsaved
@@ -152,10 +152,6 @@ def _masked(unsaved: Unsaved, masks: Masks) -> Unsaved:
         for fields in (unsaved.begun, unsaved.values)
     )
     return replace(unsaved, title=masks.text(unsaved.title), begun=begun, values=values)
-
-
-def _same(one: Unsaved, other: Unsaved | None) -> bool:
-    return other is not None and replace(one, at="") == replace(other, at="")
 
 
 def _encoded(unsaved: Unsaved) -> bytes:

@@ -37,10 +37,6 @@ _LEFT_OPEN = 150
 _SO_FAR = 400
 
 
-def _milliseconds() -> int:
-    return time.time_ns() // 1_000_000
-
-
 class _Signals:
     """What the pipeline of a folder knows of notes, for searches; it is loaded once there is one."""
 
@@ -285,7 +281,7 @@ class Workspace:
     now: milliseconds since 1970, as the pipeline's database holds times.
     """
 
-    def __init__(self, memory: Memory, now: Callable[[], int] = _milliseconds) -> None:
+    def __init__(self, memory: Memory, now: Callable[[], int] = lambda: time.time_ns() // 1_000_000) -> None:
         self.memory = memory
         self._now = now
 

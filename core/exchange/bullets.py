@@ -27,6 +27,7 @@ _BULLET: Final = re.compile(r"( {0,3})([-*+]|\d{1,9}[.)])([ \t]+)(?=\S)")
 _TITLED: Final = re.compile(r"\*\*((?:\\.|[^\\*]|\*(?!\*))+?):?\*\*:?(?:\s+[—–-])?(?=\s|$)\s*")
 _ESCAPED: Final = re.compile(r"\\([\\`*_{}\[\]()#+\-.!<>|~=])")
 _TAG: Final = re.compile(r"[^\w-]+")
+_COMMENT: Final = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 INSTRUCTIONS: Final = frozenset(
     (
         "claude.md",
@@ -64,7 +65,9 @@ class Bullet(NamedTuple):
             title=title or title_of(content),
             content=content,
             derived=not title,
-            tags=tuple(filter(None, (_tag(self.headings[-1]),))) if self.headings else (),
+            tags=tuple(
+                filter(None, [_TAG.sub("-", one.lower()).strip("-_")[:40] for one in self.headings[-1:]])
+            ),
             meta=meta,
             names=(title,) if title else (),
         )
@@ -75,10 +78,6 @@ def _plain(text: str) -> str:
     return _ESCAPED.sub(r"\1", text).strip()
 
 
-def _tag(heading: str) -> str:
-    return _TAG.sub("-", heading.lower()).strip("-_")[:40]
-
-
 def bullets_of(file: str, text: str) -> tuple[list[Bullet], list[int]]:
     """The bullets of a page, and the numbers of the lines that are none, headings, comments and rules aside.
 
@@ -86,7 +85,8 @@ def bullets_of(file: str, text: str) -> tuple[list[Bullet], list[int]]:
     """
     from markdown_it import MarkdownIt
 
-    lines = _without_comments(text).split("\n")
+    # Comments become blank lines, so that the others keep their numbers.
+    lines = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text).split("\n")
     start = front_matter.split(text)[0].count("\n")
     tokens = MarkdownIt("commonmark").disable("inline").parse("\n".join([*[""] * start, *lines[start:]]))
     found: list[Bullet] = []
@@ -106,13 +106,6 @@ def bullets_of(file: str, text: str) -> tuple[list[Bullet], list[int]]:
         elif token.level == 0 and token.nesting >= 0 and not token.type.endswith(("_list_open", "hr")):
             others += [number for number, line in enumerate(lines[first:end], first + 1) if line.strip()]
     return found, others
-
-
-def _without_comments(text: str) -> str:
-    """The text with comments as blank lines, so that the others keep their numbers."""
-    if "<!--" not in text:
-        return text
-    return re.sub(r"<!--.*?(?:-->|\Z)", lambda found: "\n" * found[0].count("\n"), text, flags=re.DOTALL)
 
 
 # Instructions for agents

@@ -104,15 +104,12 @@ def tags_of(text: str) -> Iterator[str]:
             yield from (match[1] for match in _TAG.finditer(bare))
 
 
-def _is_plain_list(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(one, str | int | float) for one in value)
-
-
 def properties_of(fields: Mapping[str, Any]) -> str:
     """What front matter says, its title aside, as a list."""
     said = (
-        (name, ", ".join(map(str, value)) if _is_plain_list(value) else value)
+        (name, ", ".join(map(str, value)) if plain else value)
         for name, value in fields.items()
+        for plain in [isinstance(value, list) and all(isinstance(one, str | int | float) for one in value)]
         if name != "title"
     )
     return "\n".join(

@@ -67,9 +67,13 @@ def merge_notes(
             )  # fmt: skip
     counted = _counted_in(draft, other, survivor)
     counts_us = _counted_in(draft, survivor, other)
-    before = survivor
-    content = _content(before, other, choices) if text is None else text
-    survivor = edit_note(draft, survivor.id, content=content, tags=_tags(before, other, choices))
+    sides = {"survivor": survivor, "other": other}
+    if text is None:
+        both = choices.content == "both"
+        text = merged_content(survivor.content, other.content) if both else sides[choices.content].content
+    tagged = replace(survivor, tags=(*survivor.tags, *custom_tags(other)))
+    tags = custom_tags(tagged if choices.tags == "both" else sides[choices.tags])
+    survivor = edit_note(draft, survivor.id, content=text, tags=tags)
     _repoint_links(draft, survivor.id, other.id)
     survivor = existing(draft, survivor.id)
     if not counted:
@@ -83,8 +87,10 @@ def merge_notes(
                 last_accessed_at=latest.last_accessed_at,
             )
         )
-        if survivor.is_fact:
-            _set_fact_hits(draft, survivor)
+        found = draft.find_fact(survivor.nugget_name, survivor.key) if survivor.is_fact else None
+        if found is not None:
+            counts = {"hits": survivor.hits, "last_hit_session": survivor.last_hit_session}
+            draft.put_fact(survivor.nugget_name, msgspec.structs.replace(found[1], **counts))
     hidden = hide_note(draft, other.id)
     extra = hidden.extra | {
         MERGED_INTO: survivor.id,
@@ -95,28 +101,14 @@ def merge_notes(
     if choices.title == "other":
         # Only now: of two facts the other one has given up its key.
         edit_note(draft, survivor.id, title=other.title)
-    taken = {field: getattr(other, field) for field in _taken_from_other(choices)}
-    return draft.put(replace(existing(draft, survivor.id), updated_at=draft.at, **taken))
-
-
-def _content(survivor: Note, other: Note, choices: MergeChoices) -> str:
-    if choices.content == "both":
-        return merged_content(survivor.content, other.content)
-    return other.content if choices.content == "other" else survivor.content
-
-
-def _tags(survivor: Note, other: Note, choices: MergeChoices) -> tuple[str, ...]:
-    if choices.tags == "both":
-        return custom_tags(replace(survivor, tags=(*survivor.tags, *custom_tags(other))))
-    return custom_tags(other if choices.tags == "other" else survivor)
-
-
-def _taken_from_other(choices: MergeChoices) -> list[str]:
-    fields = [
-        name for name in ("scope", "type", "stability", "confidence") if getattr(choices, name) == "other"
-    ]
     # Whom a note speaks of belongs to its scope.
-    return [*fields, "subject"] if choices.scope == "other" else fields
+    chosen_by = {"subject": "scope", **{name: name for name in ("scope", "type", "stability", "confidence")}}
+    taken = {
+        name: getattr(other, name)
+        for name, choice in chosen_by.items()
+        if getattr(choices, choice) == "other"
+    }
+    return draft.put(replace(existing(draft, survivor.id), updated_at=draft.at, **taken))
 
 
 def _counted_in(draft: Draft, giver: Note, holder: Note) -> bool:
@@ -149,13 +141,6 @@ def given_hits_to(note: Note) -> list[str]:
     """Ids of the notes that have this note's recalls in their own count."""
     found = note.extra.get(GIVEN_HITS_TO)
     return [item for item in found if isinstance(item, str)] if isinstance(found, list) else []
-
-
-def _set_fact_hits(draft: Draft, note: Note) -> None:
-    found = draft.find_fact(note.nugget_name, note.key)
-    if found is not None:
-        changed = msgspec.structs.replace(found[1], hits=note.hits, last_hit_session=note.last_hit_session)
-        draft.put_fact(note.nugget_name, changed)
 
 
 def _repoint_links(draft: Draft, survivor_id: str, other_id: str) -> None:

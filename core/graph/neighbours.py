@@ -93,7 +93,8 @@ def suggestions(
         if not place % _ASKED_EVERY and stopped():
             return ()
         text = fold(_said(fellow))
-        found = [word for word in own if _sign(word) in text]
+        # What of a stem stands in every word of it: "polici" is the stem of "policy".
+        found = [word for word in own if word.removesuffix("i") in text]
         spread.update(found)
         if len(found) > 1 and fellow.id not in linked:
             candidates.append((fellow, found))
@@ -118,11 +119,6 @@ def _as_written(shared: Sequence[str], text: str) -> tuple[str, ...]:
         for one in stems(word):
             written.setdefault(one, text[start:end])
     return tuple(dict.fromkeys(written.get(one, one) for one in shared))
-
-
-def _sign(stem: str) -> str:
-    """What of a stem stands in every word of it: "polici" is the stem of "policy"."""
-    return stem[:-1] if stem.endswith("i") else stem
 
 
 def _said(note: Note) -> str:

@@ -19,7 +19,7 @@ from core.errors import (
     StorageError,
 )
 from core.folder import GRAPH_FILE, is_fact_file
-from core.model.change import GIT, Author, ChangeSet, NoteChange
+from core.model.change import GIT, Author, ChangeSet
 from core.model.compare import Differences, differences
 from core.model.entry import Conflict
 from core.model.fact import Fact
@@ -221,7 +221,14 @@ class Arrivals:
                 state = (journal, journal.last_seq, at)
                 if known is None or known[0] != state:
                     made = (change for one in journal.made_since(_SYNC, at) for change in one.notes)
-                    known = self._arrived = state, frozenset(change.id for change in made if _is_news(change))
+                    known = self._arrived = (
+                        state,
+                        frozenset(
+                            one.id
+                            for one in made
+                            if one.after and (not one.before or uncounted(one.before) != uncounted(one.after))
+                        ),
+                    )
                 return known[1]
             except (NuggetsError, BrokenJournalError):
                 return frozenset()
@@ -255,11 +262,6 @@ def keep_waiting(memory: Memory, told: Iterable[tuple[Conflict, ChangeSet]], sig
                 "a conflict cannot be written into the history", code=ErrorCode.STORAGE, where=found.where,
                 kept="nothing of it was taken in", todo="nuggets verify says more",
             )  # fmt: skip
-
-
-def _is_news(change: NoteChange) -> bool:
-    before, after = change.before, change.after
-    return after is not None and (before is None or uncounted(before) != uncounted(after))
 
 
 def differing(one: Version, other: Version) -> int:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from core.search.conditions import Elsewhere
     from core.search.index import Progress, QuestionFilters
     from core.search.passages import PassageSource
-    from core.search.query_syntax import Question
     from core.search.signals import SignalSource
 
 # Of the way in which notes are read: what another version kept is not read.
@@ -100,6 +99,7 @@ class SearchService:
         self.elsewhere: Callable[[str | None], Elsewhere] = _nothing
         # Who knows of documents; None for nobody.
         self.passages: PassageSource | None = None
+        # Whether the cache's folder is there and ours; None: nobody asked yet.
         self._mine: bool | None = None
         self._guard = threading.Lock()
         self._index: SearchIndex | None = None
@@ -154,10 +154,6 @@ class SearchService:
         wanted = self._question_filters(index, query, whose)
         return explain_question(index, snapshot, wanted, note_id, query.settings or self._settings(), shown)
 
-    def _asked_elsewhere(self, question: Question, new_since: str | None) -> Elsewhere:
-        """What a question wants to know of other machines and people; nothing is looked up for any other."""
-        return (self.elsewhere if question.asks_elsewhere else _nothing)(new_since)
-
     def _question_filters(
         self, index: SearchIndex, query: SearchQuery, whose: Callable[[str], Whose]
     ) -> QuestionFilters:
@@ -170,7 +166,8 @@ class SearchService:
         now = self._clock().astimezone()
         text, since = query.text, query.new_since
         question = parse_question(text, index.excludes) if query.syntax else plain_question(text)
-        elsewhere = self._asked_elsewhere(question, since)
+        # Nothing is looked up for a question that does not ask for it.
+        elsewhere = (self.elsewhere if question.asks_elsewhere else _nothing)(since)
         names = {fold(name) for name in elsewhere.projects.values()}
         named = {fold(one) for each in question.conditions if each.field == "project" for one in each.values}
         if named and named.isdisjoint(names):
@@ -194,11 +191,13 @@ class SearchService:
     def keep(self, least: int = _WORTH_KEEPING) -> bool:
         """Writes the index into the cache when so many notes were read since; whether it was written."""
         index = self._index
-        if index is None or self._cache is None or index.read_anew < least or not self._claimed():
+        if index is None or self._cache is None or index.read_anew < least:
             return False
-        from core.storage.cache import write_cache
+        from core.storage.cache import claim_cache_folder, write_cache
 
-        return write_cache(self._cache, VERSION, index.blocks())
+        if self._mine is None:
+            self._mine = claim_cache_folder(self._cache.parent)
+        return self._mine and write_cache(self._cache, VERSION, index.blocks())
 
     def _opened(self, snapshot: Snapshot, progress: Progress | None) -> SearchIndex:
         from core.search import SearchIndex
@@ -211,11 +210,3 @@ class SearchService:
             if blocks:
                 index.restore(blocks, snapshot, progress)
         return index
-
-    def _claimed(self) -> bool:
-        """Whether the cache's folder is there and ours; made at the first call."""
-        from core.storage.cache import claim_cache_folder
-
-        if self._mine is None:
-            self._mine = self._cache is not None and claim_cache_folder(self._cache.parent)
-        return self._mine
