@@ -224,23 +224,17 @@ class GitFolder:
     prefix: str
 
     @classmethod
-    def of(
-        cls,
-        folder: Path,
-        *,
-        asks: bool = False,
-        look: Callable[[], object] | None = None,
-        silence: float = BY_HAND_SILENCE,
-    ) -> GitFolder | None:
-        """The repository around a folder; None for none. Raises SyncError for one that git refuses to work in."""
-        git = Git(folder, asks, look, silence)
+    def of(cls, git: Git) -> GitFolder | None:
+        """The repository around git's folder; None for none. Raises SyncError for one that git refuses to work in."""
+        folder = git.folder
         if not folder.is_dir():
             return None
         asked = "--is-inside-work-tree", "--absolute-git-dir", "--show-toplevel", "--show-prefix"
         ran = git.run("rev-parse", *asked)
         lines = ran.out.decode(errors="surrogateescape").split("\n")[:-1]
         if ran.code or not lines or lines[0] != "true":
-            if ran.code and _around(folder) is not None:
+            if ran.code and any((each / ".git").exists() for each in (folder, *folder.parents)):
+                # It looks to be in one, whatever git says of it.
                 raise failed(ran, "rev-parse")
             return None
         if len(lines) != len(asked):
@@ -449,8 +443,3 @@ def is_sound(path: str) -> bool:
         and not any(part in ("", ".", "..") or _GIT_FOLDER.fullmatch(part) for part in parts)
         and all(len(part.encode()) <= _LONGEST_NAME for part in parts)
     )
-
-
-def _around(folder: Path) -> Path | None:
-    """A repository that a folder looks to be in, whatever git says of it."""
-    return next((each for each in (folder, *folder.parents) if (each / ".git").exists()), None)

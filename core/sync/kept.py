@@ -14,7 +14,7 @@ import msgspec
 from core.errors import ErrorCode, LockTimeoutError, NuggetsError, Remedy, StorageError
 from core.model.names import parse_iso
 from core.storage.files.atomic import make_folder, read_file, remove_file, replace_file, try_lock
-from core.sync.git import KEPT, OF_THIS_MACHINE, GitFolder
+from core.sync.git import KEPT, OF_THIS_MACHINE, Git, GitFolder, stopped
 
 VERSION: Final = 1
 # What does not go through is tried again at least so often, unless syncs are rarer anyway. In seconds.
@@ -93,6 +93,18 @@ def read_kept(folder: GitFolder) -> Kept | None:
     return kept
 
 
+def followed(git: Git) -> tuple[GitFolder, Kept]:
+    """The repository around git's folder, and what is kept of its sync. Raises SyncError where none is set up,
+    StorageError.
+    """
+    folder = GitFolder.of(git)
+    kept = read_kept(folder) if folder is not None else None
+    if folder is None or kept is None:
+        todo = "nuggets sync init [REMOTE]"
+        raise stopped("no sync is set up for this memory", ErrorCode.SYNC, str(git.folder), todo)
+    return folder, kept
+
+
 def write_kept(folder: GitFolder, kept: Kept | None) -> None:
     """Keeps it, in one step; None forgets it. Raises StorageError."""
     path = _path(folder)
@@ -128,7 +140,7 @@ def busy() -> NuggetsError:
 
 def last_sync(home: Path) -> str | None:
     """When the last sync of a memory ended, "" for never; None where none is set up. Raises SyncError, StorageError."""
-    folder = GitFolder.of(home)
+    folder = GitFolder.of(Git(home))
     kept = read_kept(folder) if folder is not None else None
     return None if kept is None else kept.at
 

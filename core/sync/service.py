@@ -26,6 +26,7 @@ from core.sync.git import (
     REMOTE_SECONDS,
     UNATTENDED_SILENCE,
     Blob,
+    Git,
     GitFolder,
     Ran,
     is_sound,
@@ -33,7 +34,7 @@ from core.sync.git import (
     stopped,
     without_password,
 )
-from core.sync.kept import SETTINGS_FILES, Incoming, Kept, one_at_a_time, read_kept, write_kept
+from core.sync.kept import SETTINGS_FILES, Incoming, Kept, followed, one_at_a_time, read_kept, write_kept
 from core.sync.state import (
     AUTHOR_TRAILER,
     MACHINE_TRAILER,
@@ -76,16 +77,14 @@ class Sync:
         look: Callable[[], object] | None = None, silence: float = UNATTENDED_SILENCE,
     ) -> None:  # fmt: skip
         self._memory = memory
-        self._asks = asks
         self._step = step
-        self._look = look
-        self._silence = silence
+        self._git = Git(memory.home, asks, look, silence)
 
     def state(self, *, refresh: bool = True) -> SyncState:
         """How the memory stands, without asking the remote. refresh: whether what other programs changed is read first.
         Raises SyncError, StorageError, BrokenFileError.
         """
-        folder = GitFolder.of(self._memory.home, asks=False)
+        folder = GitFolder.of(Git(self._memory.home))
         kept = read_kept(folder) if folder is not None else None
         if folder is None or kept is None:
             return SyncState()
@@ -100,11 +99,7 @@ class Sync:
         """
         if self._memory.pages is not None:
             raise refuse_pages(self._memory.pages)
-        folder = GitFolder.of(self._memory.home, asks=self._asks, look=self._look, silence=self._silence)
-        kept = read_kept(folder) if folder is not None else None
-        if folder is None or kept is None:
-            what, where = "no sync is set up for this memory", str(self._memory.home)
-            raise stopped(what, ErrorCode.SYNC, where, "nuggets sync init [REMOTE]")
+        folder, kept = followed(self._git)
         with one_at_a_time(folder):
             kept = read_kept(folder) or kept
             run = _Run(self._memory, folder, kept, self._step)

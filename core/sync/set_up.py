@@ -13,7 +13,7 @@ import msgspec
 from core.errors import ErrorCode, InvalidInputError
 from core.storage.files.atomic import make_folder, read_file, remove_file, replace_file
 from core.sync.git import Git, GitFolder, stopped, without_password
-from core.sync.kept import SETTINGS_FILES, Kept, one_at_a_time, read_kept, write_kept
+from core.sync.kept import SETTINGS_FILES, Kept, followed, one_at_a_time, read_kept, write_kept
 
 _DRIVER: Final = "merge.nuggets.driver"
 _ORIGIN: Final = "origin"
@@ -110,10 +110,7 @@ def set_up(
 
 def take_back(home: Path) -> tuple[StepDone, ...]:
     """Takes back what setting up made, but for the commits: git's history of the memory stays. Raises SyncError."""
-    folder = GitFolder.of(home)
-    kept = read_kept(folder) if folder is not None else None
-    if folder is None or kept is None:
-        raise stopped("no sync is set up for this memory", ErrorCode.SYNC, str(home))
+    folder, kept = followed(Git(home))
     steps: list[StepDone] = []
     with one_at_a_time(folder):
         ours = [name for name in SETTINGS_FILES if _without_lines(home / name, name)]
@@ -140,7 +137,7 @@ def _checked(remote: str) -> str:
 def _repository(home: Path, asks: bool) -> GitFolder | None:
     """The repository that the folder is in; one around it that ignores the folder does not count."""
     around = next((each for each in (home, *home.parents) if each.is_dir()), home)
-    folder = GitFolder.of(around, asks=asks)
+    folder = GitFolder.of(Git(around, asks))
     if folder is not None and around != home:
         below = f"{home.relative_to(around).as_posix()}/"
         folder = GitFolder(folder.git, folder.top, folder.private, folder.prefix + below)
@@ -153,7 +150,7 @@ def _repository(home: Path, asks: bool) -> GitFolder | None:
 def _made_repository(home: Path, remote: str | None, asks: bool) -> GitFolder:
     git = Git(home, asks)
     git.get("init", "--quiet")
-    folder = GitFolder.of(home, asks=asks)
+    folder = GitFolder.of(git)
     if folder is None:
         raise stopped("git init made no repository", ErrorCode.GIT_FAILED, str(home))
     if remote is not None:

@@ -13,8 +13,8 @@ from kits.synced import Machine, bare, own_git
 
 from core.graph.edits import create_note
 from core.sync import Sync
-from core.sync.git import GitFolder
-from core.sync.kept import read_kept
+from core.sync.git import Git
+from core.sync.kept import followed
 from nuggets_tui.daemon import Together
 from nuggets_tui.sync_beside import LOOK_SECONDS, SyncBeside
 
@@ -198,8 +198,4 @@ def test_ending_it_stops_a_sync_between_two_steps_and_nothing_is_lost(
 
 def _last(pair: Pair) -> str:
     """When the laptop's last sync ended."""
-    folder = GitFolder.of(pair.laptop.home)
-    assert folder is not None
-    kept = read_kept(folder)
-    assert kept is not None
-    return kept.at
+    return followed(Git(pair.laptop.home))[1].at

@@ -12,8 +12,8 @@ from kits.synced import Machine, git
 
 from core.errors import NuggetsError
 from core.facts.edits import remember
-from core.sync.git import GitFolder
-from core.sync.kept import read_kept, write_kept
+from core.sync.git import Git
+from core.sync.kept import followed, write_kept
 
 pytestmark = pytest.mark.slow
 
@@ -168,10 +168,7 @@ def test_the_name_of_the_remote_in_the_state_of_a_sync_is_no_option_of_git(
     pair: tuple[Machine, Machine], tmp_path: Path
 ) -> None:
     laptop, _ = pair
-    folder = GitFolder.of(laptop.home)
-    assert folder is not None
-    kept = read_kept(folder)
-    assert kept is not None
+    folder, kept = followed(Git(laptop.home))
     made = tmp_path / "made"
     write_kept(
         folder, msgspec.structs.replace(kept, remote=f"--upload-pack=touch {made};", synced="--output=x")

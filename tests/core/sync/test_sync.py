@@ -15,8 +15,8 @@ from core.facts.edits import forget, remember
 from core.graph.edits import create_note, delete_note, edit_note, link_notes
 from core.model.change import Author
 from core.sync import Standing, Sync, set_up, take_back
-from core.sync.git import GitFolder
-from core.sync.kept import one_at_a_time
+from core.sync.git import Git
+from core.sync.kept import followed, one_at_a_time
 
 pytestmark = pytest.mark.slow
 
@@ -409,9 +409,7 @@ def test_a_second_sync_waits_for_the_first_one(
 ) -> None:
     laptop, _ = pair
     monkeypatch.setattr("core.sync.kept.LOCK_SECONDS", 0.0)
-    folder = GitFolder.of(laptop.home)
-    assert folder is not None
-    with one_at_a_time(folder), pytest.raises(LockTimeoutError):
+    with one_at_a_time(followed(Git(laptop.home))[0]), pytest.raises(LockTimeoutError):
         laptop.sync()
 
 
