@@ -111,9 +111,9 @@ def first_commit(repository: GitRepository) -> str | None:
     return found
 
 
-def ask(folder: str | os.PathLike[str], *words: str) -> bytes | None:
-    """What git answers in a folder that anybody may have made; None where it refuses or is not there."""
-    return _asked(folder, words, _OFF)
+def ask(folder: str | os.PathLike[str], *words: str, seconds: float = _SECONDS) -> bytes | None:
+    """What git answers in a folder that anybody may have made; None where it refuses, is not there, or takes longer."""
+    return _asked(folder, words, _OFF, seconds=seconds)
 
 
 def _asked_alone(repository: GitRepository, *words: str) -> bytes | None:
@@ -137,6 +137,7 @@ def _asked(
     words: tuple[str, ...],
     off: dict[str, str],
     more: dict[str, str] | None = None,
+    seconds: float = _SECONDS,
 ) -> bytes | None:
     from subprocess import DEVNULL, PIPE, SubprocessError, run
 
@@ -146,7 +147,7 @@ def _asked(
         ran = run(
             ["git", "--no-optional-locks", "--no-replace-objects", *settings, *words],
             cwd=folder, env=environ | {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0"} | (more or {}), stdin=DEVNULL,
-            stdout=PIPE, stderr=DEVNULL, timeout=_SECONDS, check=False, start_new_session=True,
+            stdout=PIPE, stderr=DEVNULL, timeout=seconds, check=False, start_new_session=True,
         )  # fmt: skip
     except (OSError, SubprocessError, ValueError):
         return None

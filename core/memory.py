@@ -10,17 +10,19 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
 from contextlib import nullcontext, suppress
 from datetime import UTC, datetime
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from msgspec.structs import replace
 
+from core import grounding
 from core.errors import ConflictError, ErrorCode, Notice, NuggetsError, UnfinishedError
 from core.folder import DATABASE_FILE, GRAPH_FILE, default_home, is_team_folder
+from core.grounding import names_something
 from core.model.change import PERSON, Author, ChangeKind, ChangeSet
 from core.model.draft import Draft
 from core.model.names import iso
@@ -42,7 +44,8 @@ if TYPE_CHECKING:
     from core.exchange.records import Format as Format
     from core.exchange.records import LeftOut as LeftOut
     from core.facts.recall import Recall
-    from core.model.judgement import OpenChanges
+    from core.grounding.service import Grounding
+    from core.model.judgement import OpenChanges, Stale
     from core.model.note import Note
     from core.model.progress import Progress
     from core.model.secrets import Holder as Holder
@@ -101,7 +104,7 @@ class Memory:
     `author` is the author of changes made through this object. `snapshot` is the memory as it was last loaded;
     immutable. `polling`: whether the watch only looks at the files now and then, since the system has no free watches.
     What has a subject of its own is a part: `history`, `maintenance`, `exchange`, `promotion`, `secrets`, `arrivals`,
-    `searches`.
+    `grounding`, `searches`.
     """
 
     def __init__(
@@ -149,6 +152,7 @@ class Memory:
         self._recall = RecallService(
             self._search, draft=self.draft, apply=self.apply, guard=self.guard, clock=self.clock
         )
+        self._recall.stale = lambda texts: self.grounding.stale(texts, seconds=grounding.SECONDS_OF_AN_ANSWER)
 
     # What remembers and puts right is loaded when it is wanted: the first frame of the app goes without it.
 
@@ -208,6 +212,13 @@ class Memory:
         return Secrets(self)
 
     @cached_property
+    def grounding(self) -> Grounding:
+        """What holds notes against the code of their projects."""
+        from core.grounding.service import Grounding
+
+        return Grounding(self)
+
+    @cached_property
     def arrivals(self) -> Arrivals:
         """Versions of this memory from other machines: what reads, compares and takes them in."""
         from core.services.arrivals import Arrivals
@@ -257,6 +268,8 @@ class Memory:
         """Closes the files of the log. You can go on using the memory; it opens them again."""
         with self.guard:
             self.store.close()
+        if "grounding" in self.__dict__:
+            self.grounding.close()
         if self._team is not None:
             self._team.close()
 
@@ -676,7 +689,12 @@ class Memory:
         from core.search.conditions import NEW_WITHIN, Elsewhere
 
         arrived = self.arrivals.arrived_since(since or iso(self.clock() - NEW_WITHIN))
-        return Elsewhere(arrived, self.projects)
+        return Elsewhere(arrived, self.projects, cache(self._stale_ids))
+
+    def _stale_ids(self) -> frozenset[str]:
+        """The notes that name code that moved or is gone."""
+        found = self.stale_of(self.snapshot.visible).items()
+        return frozenset(id for id, one in found if any(each.state != "changed" for each in one.references))
 
     @property
     def projects(self) -> Mapping[str, str]:
@@ -801,14 +819,36 @@ class Memory:
             project = project_named(str(self.home), project.name)
         self._project, self._standpoint = project, None
 
-    def claim_nugget(self, nugget: str, known: Collection[str]) -> None:
-        """Puts down that a nugget was first written from the project at hand. known: the nuggets before that."""
-        if self._project is not None and self.pages is None:
-            from core.projects import register
+    def note_written(self, note: Note, known: Collection[str]) -> None:
+        """Puts down, for a note that was just written from the project at hand, what it names of the project's code,
+        and that its nugget is the project's if it is new. known: the nuggets before that.
+        """
+        if self._project is None or self.pages is not None:
+            return
+        from core.projects import register
 
-            with suppress(NuggetsError):
-                register(str(self.home), self._project, nugget, known)
-            self._standpoint = None
+        with suppress(NuggetsError):
+            register(str(self.home), self._project, note.nugget_name, known)
+        self._standpoint = None
+        if names_something(note.content):
+            from core.grounding.service import text_of
+
+            self.grounding.standings([text_of(note)], seconds=grounding.SECONDS_OF_AN_ANSWER)
+
+    def stale_of(self, notes: Iterable[Note], *, seconds: float | None = None) -> Mapping[str, Stale]:
+        """What notes name and their project no longer has as named, by the ids of those that do; see
+        `Grounding.standings`. Those of a team are of the project at hand.
+        """
+        notes = [note for note in notes if names_something(f"{note.title} {note.content}")]
+        if not notes or (self.pages is not None and not self.is_team):
+            return {}
+        from core.grounding.service import text_of
+
+        beside, own = self.with_team(), self.standpoint.nugget if self.standpoint else ""
+        team = {note.id for note in notes if beside is not None and beside.joined.whose(note.id) == "team"}
+        texts = (text_of(note) for note in notes)
+        held = (text._replace(nugget=own) if text.id in team else text for text in texts)
+        return self.grounding.stale(held, seconds=seconds)
 
     @property
     def project(self) -> Project | None:
@@ -910,6 +950,8 @@ class Memory:
                 runs = self.history.log(limit=RUNS, author="reflection") if unattended else ()
                 back = undone_changes(runs, self.history.taken_back()) if runs else ()
                 draft = self.draft()
+            # What moved is for a person to see; a pass that nobody watches leaves it.
+            stale = {} if sure or unattended else self.stale_of(draft.snapshot.visible)
             result = reflect(
                 draft,
                 self.settings.reflection,
@@ -924,6 +966,7 @@ class Memory:
                 scope=scope,
                 type=type,
                 subject=subject,
+                stale=stale,
                 progress=progress,
             )
             if not dry_run:

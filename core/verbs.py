@@ -164,7 +164,7 @@ def remember(memory: Memory, nugget: str, key: str, value: str, *, by_agent: boo
 
     known_nuggets = memory.snapshot.nugget_names
     made, change_set = memory.change(f"remembered {key!r}", store)
-    memory.claim_nugget(made.nugget_name, known_nuggets)
+    memory.note_written(made, known_nuggets)
     return Remembered(made, former[0] if former else None, change_set, None if former else like)
 
 
@@ -209,7 +209,7 @@ def add_note(
         f"added {title!r}",
         lambda draft: edits.create_note(draft, nugget, title, content, tags=typed, meta=meta),
     )
-    memory.claim_nugget(made.nugget_name, known_nuggets)
+    memory.note_written(made, known_nuggets)
     return Added(_current(memory, made), change_set, like)
 
 
@@ -325,6 +325,8 @@ def edit_note(
         return edits.link_notes(draft, note.id, link_to, "related")[0] if link_to else made
 
     made, change_set = memory.change(f"edited {note.title!r}", edit)
+    if content is not None:
+        memory.note_written(made, memory.snapshot.nugget_names)
     return Done((_current(memory, made),), change_set)
 
 

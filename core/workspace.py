@@ -194,8 +194,9 @@ def briefing_of(
     if beside is None:
         here, snapshot = memory.seen_from(project, memory.snapshot), memory.snapshot
         return briefing(
-            snapshot, here=here, tokens=room, left_open=left_open, picked_up=picked_up, order=order
-        )
+            snapshot, here=here, tokens=room, left_open=left_open, picked_up=picked_up, order=order,
+            mark=lambda note: _stale_mark(memory, note),
+        )  # fmt: skip
 
     def of_team(note: Note) -> bool:
         return beside.joined.whose(note.id) == "team"
@@ -215,10 +216,16 @@ def briefing_of(
     made = briefing(
         snapshot, here=memory.seen_from(project, snapshot), tokens=room, left_open=left_open, picked_up=picked_up,
         order=ordered,
-        mark=lambda note: "team" if of_team(note) else "",
+        mark=lambda note: ", ".join(filter(None, ("team" if of_team(note) else "", _stale_mark(memory, note)))),
     )  # fmt: skip
     own = {note.id for note in beside.joined.own.notes}
     return structs.replace(made, places=tuple(one for one in made.places if one[0] in own))
+
+
+def _stale_mark(memory: Memory, note: Note) -> str:
+    """What a note names of the code and is not there any more; "" for nothing."""
+    found = memory.stale_of([note]).get(note.id)
+    return "; ".join(str(one) for one in found.references if one.state != "changed") if found else ""
 
 
 def session_briefing(

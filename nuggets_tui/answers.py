@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from core.text.normalise import squeeze
 from nuggets_tui.cli.output import LONGEST, Line, bold, dim, shorten, warn
-from nuggets_tui.words import PASSAGE, about, certainty, how_sure, other_side_lines
+from nuggets_tui.words import PASSAGE, about, certainty, how_sure, other_side_lines, stale_lines
 
 if TYPE_CHECKING:
     from core.facts.recall import Recall
@@ -33,7 +33,8 @@ def recall_lines(memory: Memory, found: Recall, now: datetime, reads: Reads) -> 
         text = f"{snippet(text, found.matched, PASSAGE).text}\n{whole}"
     is_fact = found.via == "facts"
     yield from answer_lines(found.key, text, f"{said}; {how_sure(found)}", is_fact=is_fact)
-    yield from (warn(shorten(line, LONGEST)) for line in other_side_lines(found))
+    beside = (*stale_lines(found.stale, now), *other_side_lines(found))
+    yield from (warn(shorten(line, LONGEST)) for line in beside)
 
 
 def candidate_lines(memory: Memory, found: Recall, now: datetime) -> Iterator[Line]:
@@ -43,6 +44,7 @@ def candidate_lines(memory: Memory, found: Recall, now: datetime) -> Iterator[Li
         said = about(memory, one.nugget_name, note, one.project, one.whose, now)
         line, said = shorten(one.first_line, LONGEST), f"{said}; {certainty(one.likelihood)}"
         yield from answer_lines(one.title, line, said, one.note_id, is_fact=note is not None and note.is_fact)
+        yield from (warn(f"  {shorten(stale, LONGEST)}") for stale in stale_lines(one.stale, now))
         why = why_candidate(one)
         yield from [dim(f"  {why}")] if why else []
 

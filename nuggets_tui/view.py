@@ -19,6 +19,7 @@ from nuggets_tui.pipeline_status import NOT_BEGUN, PipelineIndicator
 if TYPE_CHECKING:
     from core.facts.recall import Recall
     from core.graph.neighbours import Suggestion
+    from core.model.judgement import Stale
     from core.search import Hit, SearchResult
     from core.search.query_syntax import Clause
     from core.search.results import Passage
@@ -131,7 +132,8 @@ class View(msgspec.Struct, frozen=True, eq=False):
     `team`: the notes of the team in whose project one works, None where it has none, and `team_known`: whether that was
     looked up yet. `untrusted`: how many notes the project has that are not used until the person says so. `arrived`:
     ids of notes that a sync brought or changed since the person was here before, whenever that was written.
-    `projects`: the name of its project for each nugget that is not the person's.
+    `projects`: the name of its project for each nugget that is not the person's. `stale`: what notes name of code that
+    moved or is gone, by the ids of those that do.
     """
 
     home: str = ""
@@ -170,6 +172,7 @@ class View(msgspec.Struct, frozen=True, eq=False):
     untrusted: int = 0
     arrived: frozenset[str] = frozenset()
     projects: Mapping[str, str] = {}
+    stale: Mapping[str, Stale] = {}
 
     @property
     def counts(self) -> tuple[int, int]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import datetime, tzinfo
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -11,7 +11,7 @@ import msgspec
 from core.folder import FACT_SUFFIXES
 from core.model.change import OURSELVES, drops_recall
 from core.model.fact import Fact
-from core.model.names import duration, parse_iso
+from core.model.names import duration, iso, parse_iso
 from core.model.note import Note
 from nuggets_tui.safe_text import safe_line
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from core.memory import Memory
     from core.model.change import ChangeSet, FactChange, NoteChange
     from core.model.joined import Whose
-    from core.model.judgement import Candidate
+    from core.model.judgement import Candidate, Standing
     from core.model.secrets import Holder
     from core.promotion import PromotionResult
     from core.reflection import ReflectionResult
@@ -469,6 +469,17 @@ def other_side_lines(found: Recall) -> list[str]:
     return [f"{how} {one.id}, undecided: {squeeze(one.content)}" for how, one in sides]
 
 
+def stale_lines(stale: Iterable[Standing], now: datetime) -> list[str]:
+    """What a note names and its project has no more as named, a line each; a change alone is no reason to doubt it."""
+    return [_stale_line(one, now) for one in stale if one.state != "changed"]
+
+
+def _stale_line(one: Standing, now: datetime) -> str:
+    age = time_ago(iso(datetime.fromtimestamp(one.at, UTC)), now) if one.at else ""
+    by = ", ".join(filter(None, (age, one.commit[:7])))
+    return f"{one} ({by})" if by else str(one)
+
+
 def about(memory: Memory, nugget: str, note: Note | None, project: str, whose: str, now: datetime) -> str:
     """Where something is from, how old it is, and who wrote it. project: another one that it is from, "" for none."""
     said = [f"from project {project}" if project else nugget]
@@ -509,6 +520,7 @@ def why_candidate(one: Candidate) -> str:
 COPY_PREFIX: Final = "nuggets-demo-"
 """How the name of a folder begins that holds a copy of the demo."""
 SIGN: Final = "⚿"
+STALE_SIGN: Final = "≠"
 _ready = False
 
 

@@ -16,7 +16,7 @@ import msgspec
 
 from core.model.fact import Fact, FactConfig, Nugget
 from core.model.joined import Whose
-from core.model.judgement import Candidate, Judgement
+from core.model.judgement import Candidate, Judgement, Standing
 from core.model.note import SCOPES
 from core.model.snapshot import Snapshot
 from core.text.exact import exact_form
@@ -101,7 +101,8 @@ class Recall(msgspec.Struct, frozen=True, kw_only=True):
     certainty: the chance that the answer is right, in [0, 1]. key: of the fact, or the title of the note. via: "facts",
     "graph" or "". note_id: the note of the fact, or the note that answered. disputed_by: what waits for a decision and
     would replace the answer. disputes: what the answer would replace. whose: of what answers, as of `Hit`. project: the
-    other project that it is from, where the question names that. matched: words of a note that a search found.
+    other project that it is from, where the question names that. matched: words of a note that a search found. stale:
+    what the answer names and its project has no more.
 
     Where the vectors were asked: confidence and margin are the original's, softmax over all values at the nugget's
     temperature, in [0, 1]; runners_up: other values that they give; undecoded: why they do not give the answer.
@@ -128,6 +129,7 @@ class Recall(msgspec.Struct, frozen=True, kw_only=True):
     passages: tuple[AnsweringPassage, ...] = ()
     disputes: tuple[OtherSide, ...] = ()
     whose: Whose = ""
+    stale: tuple[Standing, ...] = ()
 
 
 class KeyedFact(NamedTuple):

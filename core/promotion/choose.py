@@ -22,11 +22,13 @@ _NO_TITLE: Final = "(its title looks like a credential)"
 
 class Admission(NamedTuple):
     """Which notes may stand on a page. owner: the project that a note belongs to instead, "" for a note that may.
-    unasked: whether a note may be added though nobody looks at what is written.
+    unasked: whether a note may be added though nobody looks at what is written. outdated: whether a note names code
+    that is gone, so that it is not added.
     """
 
     owner: Callable[[Note], str] = lambda _: ""
     unasked: Callable[[Note], bool] = lambda _: True
+    outdated: Callable[[Note], bool] = lambda _: False
 
 
 EVERY_NOTE: Final = Admission()

@@ -75,7 +75,8 @@ class Matching:
             if id not in why or why[id]:
                 self._take_out(id, why.get(id, "deleted"))
         for note in waiting:
-            if note.id in self._often and self._admission.unasked(note) and not self._said_already(note):
+            fit = self._admission.unasked(note) and not self._admission.outdated(note)
+            if note.id in self._often and fit and not self._said_already(note):
                 self._propose(note, "new", None)
         return list(self._numbered())
 

@@ -20,15 +20,15 @@ from core.reflection.linking import is_of_reflection
 from core.reflection.words import tidied
 from core.text.normalise import squeeze
 
-ChangeType = Literal["rewrite", "merge", "hide", "tag", "link", "scope"]
+ChangeType = Literal["rewrite", "merge", "hide", "tag", "link", "scope", "repoint"]
 # What counts of each type are called, in JSON and on the command line; and in the history, in the order told there.
 COUNTED: Final[dict[ChangeType, str]] = {
     "rewrite": "rewritten", "merge": "merged", "hide": "hidden", "tag": "tagged", "link": "linked",
-    "scope": "rescoped",
+    "scope": "rescoped", "repoint": "repointed",
 }  # fmt: skip
 SAID: Final[dict[ChangeType, str]] = {
     "hide": "archived", "rewrite": "tidied", "tag": "tagged", "merge": "merged", "link": "linked",
-    "scope": "given to projects",
+    "scope": "given to projects", "repoint": "repointed",
 }  # fmt: skip
 # A link below this rests on two words or on common ones: it is for a person to accept. Three rare words give 0.75.
 SURE: Final = 0.7
@@ -69,10 +69,10 @@ class ProposedChange(msgspec.Struct, frozen=True):
 
     @property
     def doubtful(self) -> bool:
-        """Whether only a person's word carries it out: a link on little ground, hiding what may say something, and
-        whom a note is about.
+        """Whether only a person's word carries it out: a link on little ground, hiding what may say something, whom a
+        note is about, and where the code is that it names.
         """
-        return self.type in ("link", "hide", "scope") and self.confidence < SURE
+        return self.type in ("link", "hide", "scope", "repoint") and self.confidence < SURE
 
     def to_dict(self) -> dict[str, Any]:
         """The change as JSON of the command line."""
@@ -237,6 +237,7 @@ def _of_one(change: NoteChange, before: Mapping[str, Note]) -> Iterator[Refusal]
         yield refusal("merge", survivor) if survivor is not None else refusal("hide")
     if new.content != old.content:
         yield refusal("rewrite")
+        yield refusal("repoint")
     if new.tags != old.tags:
         added = sorted(set(custom_tags(new)) - set(old.tags))
         yield refusal("tag", wanted=" ".join(added))

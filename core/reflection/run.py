@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict, deque
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import islice
 from typing import Final
@@ -17,6 +17,7 @@ from core.graph.merging import merge_notes
 from core.model.change import Author
 from core.model.draft import Draft
 from core.model.infer import MetaInput, subject_of
+from core.model.judgement import Stale
 from core.model.names import select_ids
 from core.model.note import Note, custom_tags, newer_preference, replace
 from core.model.progress import Progress, counted
@@ -51,6 +52,7 @@ def reflect(
     scope: str | None = None,
     type: str | None = None,
     subject: str | None = None,
+    stale: Mapping[str, Stale] | None = None,
     progress: Progress | None = None,
 ) -> ReflectionResult:
     """A cleanup pass over a fresh draft; the result holds its proposals and the change set that does them.
@@ -61,9 +63,9 @@ def reflect(
 
     accept: carry out only the proposals with these ids (or unambiguous beginnings of ids). refuse: remember these
     as refused and, unless `accept` says otherwise, carry out none. What fits no proposal is in `unknown`.
-    undone_changes: not to be proposed either. sure: propose nothing doubtful. The pass is the same for the same
-    snapshot. progress: told how many notes of how many were looked through. Raises InvalidInputError for a negative
-    limit.
+    undone_changes: not to be proposed either. stale: what notes name of code that moved or is gone, by their ids. sure:
+    propose nothing doubtful. The pass is the same for the same snapshot. progress: told how many notes of how many were
+    looked through. Raises InvalidInputError for a negative limit.
     """
     limits = {"max_notes": limit, "max_archived": max_archived, "max_merged": max_merged}
     for name, number in limits.items():
@@ -76,7 +78,7 @@ def reflect(
     chosen = accept is not None or bool(refuse)
     # What a person chose from is thought of beside the draft, and only what they accept is laid over it.
     beside = Draft(draft.snapshot, now=draft.now, ids=draft.ids, rules=draft.rules) if chosen else draft
-    run = Pass(beside, settings, undone_changes, progress, sure=sure)
+    run = Pass(beside, settings, undone_changes, progress, sure=sure, stale=stale)
     steps, refused = list(run.steps(ordered)), 0
     unknown: tuple[str, ...] = ()
     if chosen:
@@ -137,8 +139,9 @@ class Pass:
         progress: Progress | None = None,
         *,
         sure: bool = False,
+        stale: Mapping[str, Stale] | None = None,
     ) -> None:
-        self.draft, self.settings = draft, settings
+        self.draft, self.settings, self.stale = draft, settings, stale or {}
         self._progress, self.only_sure, self._sure = progress, sure, True
         self._undone_changes = frozenset(undone_changes)
         self.vocabulary = TokenCache()
@@ -178,6 +181,9 @@ class Pass:
         found = low_value(note, self.settings, self.draft.rules)
         if newer_preference(self.draft.snapshot, note) is not None:
             found = "a newer preference says otherwise", _UNSURE
+        if found is None and note.id in self.stale and self.stale[note.id].outdated:
+            gone = (str(one) for one in self.stale[note.id].references if one.state == "gone")
+            found = "; ".join(islice(gone, 3)), _UNSURE
         if found is not None and self.refused(_hiding(note, *found)):
             found = None
         self._low[note.id] = (note, found)
@@ -384,6 +390,18 @@ def correct_scope(run: Pass, note: Note) -> Iterator[Step]:
 
 
 # Those that propose what only a person's word carries out come last.
+def repoint(run: Pass, note: Note) -> Iterator[Step]:
+    """Names files and commands where they are now."""
+    stale = run.stale.get(note.id)
+    if stale is None or stale.repointed(note.content) == note.content or not fact_agrees(run.draft, note):
+        return
+    moved = "; ".join(str(one) for one in stale.references if one.state == "moved")
+    yield Step(
+        proposed("repoint", note, f"repoint: {moved}", "the code moved since this was written", _UNSURE),
+        lambda draft, note, _: edit_note(draft, note.id, content=stale.repointed(note.content)),
+    )
+
+
 CLEANING: Final[tuple[Rule, ...]] = (archive_low_value, normalise_prose, improve_tags)
 EVERY: Final[tuple[Rule, ...]] = (*CLEANING, merge_duplicates, add_links)
-DOUBTING: Final[tuple[Rule, ...]] = (archive_low_value, add_links, correct_scope)
+DOUBTING: Final[tuple[Rule, ...]] = (archive_low_value, add_links, correct_scope, repoint)

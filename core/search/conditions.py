@@ -24,11 +24,13 @@ DOCUMENT: Final = "\0document "
 
 class Elsewhere(NamedTuple):
     """What other places tell of notes. arrived: ids of those that a sync brought or changed since the last visit.
-    projects: the name of its project for each nugget that is not the person's.
+    projects: the name of its project for each nugget that is not the person's. stale: gives the ids of notes that name
+    code that is no longer as named.
     """
 
     arrived: Collection[str] = frozenset()
     projects: Mapping[str, str] = {}
+    stale: Callable[[], Collection[str]] = frozenset
 
 
 class Asked(NamedTuple):
@@ -175,6 +177,7 @@ _IS: Final[dict[str, Reading]] = {
     "note": Reading(
         "a plain note", lambda note, asked: not note.is_fact and not note.id.startswith(DOCUMENT)
     ),
+    "stale": Reading("with stale references", lambda note, asked: note.id in asked.elsewhere.stale()),
     "secret": Reading("with a possible secret", _holds_secret),
     "document": Reading("a part of a document", lambda note, asked: note.id.startswith(DOCUMENT)),
     "mine": Reading("your own", lambda note, asked: asked.whose(note.id) != "team"),

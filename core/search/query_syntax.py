@@ -105,7 +105,10 @@ class Question:
     @property
     def asks_elsewhere(self) -> bool:
         """Whether what came from elsewhere decides about notes."""
-        return any(one.field == "project" or one.names("is", "new") for one in self.conditions)
+        return any(
+            one.field == "project" or one.names("is", "new") or one.names("is", "stale")
+            for one in self.conditions
+        )
 
     @property
     def hidden(self) -> bool:

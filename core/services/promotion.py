@@ -225,8 +225,13 @@ class Promoter:
 
         known = known_projects(str(self._memory.home))
         project = self._project_of(path, cwd, known)
+
+        def outdated(note: Note) -> bool:
+            found = self._memory.stale_of([note]).get(note.id)
+            return found is not None and found.outdated
+
         if project is None:
-            return EVERY_NOTE
+            return EVERY_NOTE._replace(outdated=outdated)
         here = Standpoint(project, known, self._memory.snapshot)
 
         def is_ours(note: Note) -> bool:
@@ -236,7 +241,7 @@ class Promoter:
             nugget = note.nugget_name
             return "" if is_ours(note) else here.owner_of(nugget) or (nugget if here.is_own(nugget) else "")
 
-        return Admission(owner, lambda note: not unattended or is_ours(note))
+        return Admission(owner, lambda note: not unattended or is_ours(note), outdated)
 
     def _project_of(self, path: str, cwd: str | None, known: Sequence[Registered]) -> Project | None:
         """The project whose agents read a page, one without a name where it is not known; None for a page of none."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 import msgspec
 
 from core.errors import NuggetsError
+from core.grounding import names_something
 from core.model.change import Author, ChangeSet
 from core.model.judgement import Candidate, Judgement
 from core.model.note import disputed_note, newer_preference
@@ -22,8 +23,9 @@ from core.text.normalise import LONGEST_QUERY, plain_words, squeeze
 
 if TYPE_CHECKING:
     from core.facts.recall import AnsweringPassage, Decoder, KeyedFact, Keys, Match, OtherSide, Recall
+    from core.grounding.service import Text
     from core.model.draft import Draft
-    from core.model.judgement import OpenChange, OpenChanges
+    from core.model.judgement import OpenChange, OpenChanges, Stale
     from core.model.note import Note
     from core.model.snapshot import Snapshot
     from core.projects import Standpoint
@@ -42,6 +44,8 @@ _UNCLAIMED: Final = 0.69
 # How certain it is that the only note of a day is meant by a question about that day, and one of several.
 _ONLY_OF_DAY: Final = 0.8
 _OF_DAY: Final = 0.45
+# How much of its certainty an answer loses of which everything that it names is gone.
+_PRICE_OF_GONE: Final = 0.4
 # The scope of keys about whom a question says "my" or "your".
 _SPEAKERS: Final = {"my": "user", "mine": "user", "your": "self", "yours": "self", "yourself": "self"}
 
@@ -102,6 +106,8 @@ class RecallService:
     ) -> None:
         # Who knows which changes wait for a person; None for nobody.
         self.changes: OpenChanges | None = None
+        # Who holds texts against the code that they name; None for nobody.
+        self.stale: Callable[[Sequence[Text]], Mapping[str, Stale]] | None = None
         # How many recalls of this run were answered and could not be counted.
         self.uncounted = 0
         self._search = search
@@ -137,6 +143,7 @@ class RecallService:
         found = found or self._answered(snapshot, searched, asked)
         found = self._with_other_sides(snapshot, found)
         found = self._marked(found, beside)
+        found = self._held_against_code(searched.snapshot, found, here)
         if record and found.found:
             session = session or self._default_session()
             if beside is not None and found.whose == "team":
@@ -353,6 +360,44 @@ class RecallService:
         answers = whose(found.note_id) if found.found and found.note_id else "yours" if found.found else ""
         return msgspec.structs.replace(found, candidates=candidates, whose=answers)
 
+    def _held_against_code(self, snapshot: Snapshot, found: Recall, here: Standpoint | None) -> Recall:
+        """The recall with what its answer or candidates name and their project has no more. An answer most of which is
+        gone is no longer claimed.
+        """
+        said = (
+            [] if not found.found else [(found.note_id, found.answer or "", found.nugget_name, found.whose)]
+        )
+        said += [(one.note_id, one.first_line, one.nugget_name, one.whose) for one in found.candidates]
+        if self.stale is None or not any(names_something(text) for _, text, _, _ in said):
+            return found
+        own = here.nugget if here is not None else ""
+        texts = [_text(snapshot, *one, own) for one in said]
+        stale = self.stale(texts)
+        if not stale:
+            return found
+        candidates = tuple(
+            msgspec.structs.replace(one, stale=stale[one.note_id].references) if one.note_id in stale else one
+            for one in found.candidates
+        )
+        if not found.found:
+            return msgspec.structs.replace(found, candidates=candidates)
+        held = stale.get(texts[0].id)
+        if held is None:
+            return found
+        certainty = found.certainty * (1 - _PRICE_OF_GONE * held.gone)
+        if certainty > _UNCLAIMED:
+            return msgspec.structs.replace(found, certainty=certainty, stale=held.references)
+        note = snapshot.by_id.get(found.note_id or "")
+        offered = _offered(note, found.key, found.answer or "", found.nugget_name, certainty)
+        offered = msgspec.structs.replace(
+            offered, stale=held.references, whose=found.whose, project=found.project
+        )
+        from core.facts.recall import Recall
+
+        return Recall(
+            judgement="not sure", candidates=(offered,), passages=found.passages, skipped=found.skipped
+        )
+
     def _with_other_sides(self, snapshot: Snapshot, found: Recall) -> Recall:
         """The answer with what says otherwise, while nobody decided between them."""
         note = snapshot.by_id.get(found.note_id) if found.note_id else None
@@ -395,6 +440,15 @@ class RecallService:
     def _default_session(self) -> str:
         given = os.environ.get(SESSION_VARIABLE, "").strip()
         return given or f"process-{os.getpid()}-{self._clock():%Y-%m-%d}"
+
+
+def _text(snapshot: Snapshot, id: str | None, said: str, nugget: str, whose: str, own: str) -> Text:
+    """What a note says, to be held against the code; of a fact without a note, and of a team's, who lack a nugget."""
+    from core.grounding.service import Text, text_of
+
+    note = snapshot.by_id.get(id or "")
+    text = Text(id or f"{nugget}\0{said}", nugget, said) if note is None else text_of(note)
+    return text._replace(nugget=own) if whose == "team" else text
 
 
 def _named_nugget(snapshot: Snapshot, text: str) -> frozenset[str]:

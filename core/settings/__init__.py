@@ -3,6 +3,7 @@
 from core.settings.loading import SETTINGS_FILE as SETTINGS_FILE
 from core.settings.loading import SettingsReader as SettingsReader
 from core.settings.loading import load_settings as load_settings
+from core.settings.sections import AgentSettings as AgentSettings
 from core.settings.sections import AppSettings as AppSettings
 from core.settings.sections import BackupSettings as BackupSettings
 from core.settings.sections import InferenceSettings as InferenceSettings

@@ -134,6 +134,12 @@ class TeamSettings(msgspec.Struct, frozen=True):
     folder: Annotated[str, Meta(title="Team: folder of its notes")] = ""
 
 
+class AgentSettings(msgspec.Struct, frozen=True):
+    """What agents are told unasked. advise: before an agent edits a file or runs a command, a rule that names it."""
+
+    advise: Annotated[bool, Meta(title="Agents: rules before an action")] = True
+
+
 class InferenceSettings(msgspec.Struct, frozen=True):
     """Words that tell whom or what a memory speaks of when no prefix does; matched as whole words."""
 
@@ -191,6 +197,7 @@ class Settings(msgspec.Struct, frozen=True):
     backups: BackupSettings = BackupSettings()
     sync: SyncSettings = SyncSettings()
     team: TeamSettings = TeamSettings()
+    agents: AgentSettings = AgentSettings()
     app: AppSettings = AppSettings()
     pipeline: PipelineConfiguration = PipelineConfiguration()
     keys: tuple[tuple[str, str | None], ...] = ()

@@ -25,7 +25,9 @@ SECTIONS: Final = {
         "note": "notes",
     },
     "Texts": {"ingest": "texts", "document": "texts", "pipeline": "pipeline"},
-    "Clean up": {"reflect": "cleanup", "promote": "promotion", "secrets": "secrets", "daemon": "background"},
+    "Clean up": {
+        "check": "checking", "reflect": "cleanup", "promote": "promotion", "secrets": "secrets", "daemon": "background",
+    },
     "History": {
         "log": "history", "undo": "history", "redo": "history", "restore": "maintenance", "resolve": "merging",
     },
@@ -35,7 +37,8 @@ SECTIONS: Final = {
 }  # fmt: skip
 # What agents, scripts and shells call, and what few people need.
 HIDDEN: Final = {
-    "mcp": "agents", "hook": "agents", "session": "sessions", "projects": "overview", "searches": "recalling",
+    "blame": "checking", "mcp": "agents", "hook": "agents", "session": "sessions", "projects": "overview",
+    "searches": "recalling",
     "bench": "bench", "watch": "history", "history": "history", "verify": "maintenance", "schedule": "background",
     "completion": "completion", "merge-file": "merging",
 }  # fmt: skip

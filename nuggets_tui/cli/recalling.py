@@ -9,7 +9,9 @@ from datetime import UTC, datetime
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from core import verbs
+import msgspec
+
+from core import grounding, verbs
 from core.errors import NotFoundError, NuggetsError
 from core.model.saved_search import SavedSearch
 from nuggets_tui.answers import (
@@ -49,11 +51,12 @@ from nuggets_tui.cli.output import (
     write_error,
     write_lines,
 )
-from nuggets_tui.words import PASSAGE, about, certainty, whose_words
+from nuggets_tui.words import PASSAGE, about, certainty, stale_lines, whose_words
 
 if TYPE_CHECKING:
     from core.facts.recall import Recall
     from core.memory import Memory
+    from core.model.judgement import Standing
     from core.pipeline.records import Conversation
     from core.search import Explanation, Filters, Hit, SearchResult
     from core.search.query_syntax import Clause
@@ -73,7 +76,7 @@ Besides words, a query may have:
   tag:auth        tag:a,b is either, tag:a tag:b is both, -tag:a is not
   nugget:web   project:web   scope:project   type:preference   subject:login   title:jwt
   is:hidden  is:pinned  is:new  is:fact  is:note  is:document   has:links  has:tags
-  is:mine    is:team
+  is:mine    is:team    is:stale (names code that moved or is gone)
   hits:>3   updated:<30d   updated:>1y   created:>2026-01-31
 Everything else counts as words. A note must meet all options and conditions.
 
@@ -189,9 +192,16 @@ def recall_document(found: Recall) -> dict[str, Any]:
     return told | {name: value for name, value in more.items() if value}
 
 
-def _where_from(one: Any) -> dict[str, str]:
-    """Whose something is and of which other project, where that is to be said."""
-    return {name: value for name, value in (("whose", one.whose), ("project", one.project)) if value}
+def _where_from(one: Any) -> dict[str, Any]:
+    """Whose something is, of which other project, and what it names of code that moved or is gone, where that is to be
+    said.
+    """
+    stale = msgspec.to_builtins(getattr(one, "stale", ()))
+    return {
+        name: value
+        for name, value in (("whose", one.whose), ("project", one.project), ("stale", stale))
+        if value
+    }
 
 
 def _side_document(one: Any) -> dict[str, Any]:
@@ -290,6 +300,8 @@ def _listed(memory: Memory, answer: Recall, hits: Sequence[Hit | Passage]) -> It
 
     bars = is_terminal(sys.stdout)
     above = True
+    notes = [hit.note for hit in hits if not isinstance(hit, Passage)]
+    stale = memory.stale_of(notes, seconds=grounding.SECONDS_OF_AN_ANSWER)
     if answer.found:
         yield from _answer(memory, answer)
         answering = [hit for hit in hits if not isinstance(hit, Passage) and hit.note.id == answer.note_id]
@@ -299,10 +311,15 @@ def _listed(memory: Memory, answer: Recall, hits: Sequence[Hit | Passage]) -> It
         if above and not hit.sure:
             yield ""
         above = hit.sure
-        yield from _passage_lines(hit, bars) if isinstance(hit, Passage) else _hit_lines(memory, hit, bars)
+        if isinstance(hit, Passage):
+            yield from _passage_lines(hit, bars)
+        else:
+            yield from _hit_lines(
+                memory, hit, bars, stale[hit.note.id].references if hit.note.id in stale else ()
+            )
 
 
-def _hit_lines(memory: Memory, hit: Hit, bars: bool) -> Iterator[Line]:
+def _hit_lines(memory: Memory, hit: Hit, bars: bool, stale: Sequence[Standing]) -> Iterator[Line]:
     from core.search import snippet
 
     note, parts = hit.note, hit.breakdown
@@ -311,6 +328,7 @@ def _hit_lines(memory: Memory, hit: Hit, bars: bool) -> Iterator[Line]:
     said += f"; {certainty(parts.likelihood)}" if parts.blend else ""
     text = snippet(note.content, parts.matched, PASSAGE).text
     yield from answer_lines(note.title, text, said, note.id, is_fact=note.is_fact)
+    yield from (warn(f"  {shorten(line, LONGEST)}") for line in stale_lines(stale, datetime.now(UTC)))
     if note.hidden:
         yield warn("  hidden")
     if bars and parts.blend:

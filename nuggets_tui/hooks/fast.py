@@ -48,6 +48,7 @@ _KINDS: Final = (
     | dict.fromkeys(("PostToolUse", "AfterTool", "afterFileEdit"), "edit")
     | dict.fromkeys(("PreCompact", "PreCompress", "preCompact"), "compaction")
     | dict.fromkeys(("SessionEnd", "sessionEnd"), "end")
+    | {"PreToolUse": "action"}
 )
 # Where a session goes on, as its start says.
 _GOES_ON: Final = frozenset(("compact", "resume"))
@@ -205,6 +206,16 @@ def _take(agent: str, home: str) -> str:
         return _keep_said(event)
     if event.kind == "edit":
         return _keep_paths(event)
+    if event.kind == "action":
+        from nuggets_tui.before_action import advise
+
+        known = kept_entry(event.home, event.nugget, event.folder)
+        if known.get("state") != state_of(event.home, event.folder) and event.is_followed:
+            # A recall that was counted in between makes no rule wrong, and another briefing is on its way.
+            _start_worker(event.home, event.nugget, event.folder)
+        if said := advise(event, known):
+            os.write(1, _in_form(event, said).encode("utf-8", "replace") + b"\n")
+        return ""
     problem = ""
     if event.kind and event.is_followed:
         # Whoever brings it in makes the checkpoint.
@@ -374,14 +385,23 @@ def kept_briefing(
     """The briefing that is kept for the memory as it is, or that was begun after a time, None for none; and its notes,
     each with its place. session: one that goes on, of which only what was begun after the time counts.
     """
+    kept = kept_entry(home, nugget, near, session)
+    if kept and (kept["begun"] >= since or (not session and kept["state"] == state_of(home, near))):
+        return kept["text"], kept["ahead"]
+    return None, ()
+
+
+def kept_entry(home: str, nugget: str, near: str, session: str = "") -> dict[str, Any]:
+    """The briefing that is kept, with what was kept beside it; {} for none."""
     try:
         with open(os.path.join(cache_folder(home) or os.devnull, BRIEFING), "rb") as file:
-            kept = json.loads(file.read(1 << 20))[briefing_name(nugget, near, session)]
-        if kept["begun"] >= since or (not session and kept["state"] == state_of(home, near)):
-            return str(kept["text"]), list(kept["ahead"])
+            kept = json.loads(file.read(1 << 22))[briefing_name(nugget, near, session)]
+        return {
+            "state": list(kept["state"]), "begun": float(kept["begun"]), "text": str(kept["text"]),
+            "ahead": list(kept["ahead"]), "advice": [one for one in kept["advice"] if len(one) == 5],
+        }  # fmt: skip
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        pass
-    return None, ()
+        return {}
 
 
 def _made_briefing(home: str, nugget: str, near: str, session: str) -> tuple[str, Sequence[object]]:

@@ -19,6 +19,7 @@ from core.errors import LockTimeoutError, NuggetsError
 from core.model.change import UNNAMED, Author
 from core.projects import project_root
 from core.user_folders import cache_folder, state_folder
+from nuggets_tui.before_action import advice_of, forget_sessions
 from nuggets_tui.cli.calling_agent import AGENTS
 from nuggets_tui.hooks.fast import BRIEFING, briefing_name, state_of, version_of, write_log
 
@@ -129,6 +130,7 @@ def _apply_all(home: Path, state: str) -> None:
         for path, _ in entries:
             caught.remove(str(path))
     caught.remove_unfinished(state, time.time() - _OLD_SECONDS)
+    forget_sessions(state)
 
 
 def _keep_said(home: Path, author: Author, session: str, records: Sequence[Caught]) -> None:
@@ -250,7 +252,7 @@ def _briefing(home: Path, nugget: str, near: str, session: str) -> dict[str, Any
             failed=lambda what: write_log(str(home), what),
         )  # fmt: skip
         text = plain(made.text) if made.notes or made.picked_up else ""
-        return {"text": text, "ahead": made.places}
+        return {"text": text, "ahead": made.places, "advice": advice_of(memory)}
     finally:
         memory.close()
 

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from core import verbs
+from core import grounding, verbs
 from core.model.infer import MetaInput
 from core.verbs import Caution, warnings_of
 from nuggets_tui.mcp import arguments
 from nuggets_tui.mcp.session import AgentSession
-from nuggets_tui.words import PASSAGE, certainty, plural
+from nuggets_tui.words import PASSAGE, certainty, plural, stale_lines
 from nuggets_tui.words import about as about_note
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ def _answer_lines(memory: Memory, found: Recall, now: datetime) -> Iterator[str]
             else:
                 yield snippet(answer, found.matched, PASSAGE).text
                 yield f"(of {len(answer):,} characters; getNote {note.id} gives all)"
+        yield from map(_line, stale_lines(found.stale, now))
         for side in found.disputed_by:
             yield f"A change waits for the user's decision and says: {_line(side.content)} [{side.id}]"
         for side in found.disputes:
@@ -90,7 +91,8 @@ def _candidate_line(memory: Memory, one: Candidate, now: datetime) -> str:
     about = about_note(memory, one.nugget_name, note, one.project, one.whose, now)
     title, line = _line(one.title), _line(one.first_line)
     named = line if _begins(line, title) else f"{title}: {line}"
-    return f"- {named} ({about}; {one.likelihood:.2f}) [{one.note_id}]"
+    stale = "".join(f". {_line(line)}" for line in stale_lines(one.stale, now))
+    return f"- {named} ({about}; {one.likelihood:.2f}) [{one.note_id}]{stale}"
 
 
 def _begins(text: str, title: str) -> bool:
@@ -107,13 +109,18 @@ def _search_notes(session: AgentSession, given: arguments.SearchNotesArguments) 
         raise searched.no_nugget(given.nugget)
     found = memory.search_result(given.query, given.limit, Filters(nugget=given.nugget or None))
     session.asked(given.query)
-    lines = []
+    lines, stale = (
+        [],
+        memory.stale_of([hit.note for hit in found.hits], seconds=grounding.SECONDS_OF_AN_ANSWER),
+    )
     for hit in found.hits:
+        told = stale[hit.note.id].references if hit.note.id in stale else ()
         said = (
             f"from project {hit.project}" if hit.project else "",
             "" if hit.sure else "less likely",
             "the team's" if hit.whose == "team" else "",
             "hidden" if hit.note.hidden else "",
+            *map(_line, stale_lines(told, session.clock())),
         )
         piece = snippet(hit.note.content, hit.breakdown.matched).text
         behind = "".join(f" ({one})" for one in said if one)

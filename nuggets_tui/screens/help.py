@@ -80,6 +80,7 @@ FILTERS: Final = (
     ("tag:auth", "with this tag; tag:a,b means either, tag:a tag:b means both"),
     ("title:jwt", 'with these words in the title; title:"two words"'),
     ("nugget:web", "in this nugget; also project:web, scope:project, type:preference, subject:login"),
+    ("is:stale", "names code that moved or is gone since"),
     ("is:new", "new or changed since your last visit; Notes marks what others wrote as new"),
     ("is:hidden", "hidden notes only; also is:pinned, is:fact, is:note (no fact)"),
     ("is:secret", "seems to hold a credential"),

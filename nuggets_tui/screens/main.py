@@ -21,6 +21,7 @@ from nuggets_tui.controllers.audit import AuditController
 from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.daily import DailyController
 from nuggets_tui.controllers.files import FilesController
+from nuggets_tui.controllers.grounding import GroundingController
 from nuggets_tui.controllers.history import HistoryController
 from nuggets_tui.controllers.imports import ImportsController
 from nuggets_tui.controllers.maintenance import MaintenanceController
@@ -142,7 +143,7 @@ class MainScreen(Screen[None]):
             self.time_travel, self.audit, self.texts, self.selection, self.pipeline, self.reading, self.arrangement,
             self.history, self.search, self.searches, self.notes, self.unsaved_texts, self.files, self.promotion,
             self.daily, self.sync, self.maintenance, self.agents, self.imports, self.memories, self.pace, self.theme,
-            self.settings, self.team, self.opening,
+            self.settings, self.team, GroundingController(context), self.opening,
         )  # fmt: skip
 
     def compose(self) -> ComposeResult:

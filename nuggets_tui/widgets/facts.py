@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 from itertools import accumulate, islice
 from typing import Final
@@ -22,7 +22,7 @@ from nuggets_tui.view import View
 from nuggets_tui.widgets.bars import capacity_bar, capacity_level
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED, columns, cut_middle, empty_words, set_border_text, sides
-from nuggets_tui.words import SIGN, kinds_in, selected_text
+from nuggets_tui.words import SIGN, STALE_SIGN, kinds_in, selected_text
 
 _NO_PLACE: Final = Content("The pages of Claude Code hold\nnotes and no facts.")
 _NO_PLACE_OF_TEAM: Final = Content("A team's memory holds\nnotes and no facts.")
@@ -59,9 +59,10 @@ class FactsPane(RowList):
             self._show_title(after)
         was, now = before.snapshot, after.snapshot
         same = was.nuggets is now.nuggets
-        if same and (was.notes is now.notes or was.fact_notes is now.fact_notes):
+        same = same and (was.notes is now.notes or was.fact_notes is now.fact_notes)
+        if same and before.stale is after.stale:
             return
-        self._fact_rows = rows = FactRows(after.snapshot.nuggets, after.snapshot.fact_notes)
+        self._fact_rows = rows = FactRows(after.snapshot.nuggets, after.snapshot.fact_notes, after.stale)
         self.set_source(rows.count, rows.row, height=rows.height, key_at=rows.key, mark_at=rows.mark)
         if before.loaded and before.past == after.past:
             known = before.snapshot.by_name
@@ -157,9 +158,12 @@ class FactRows:
     """Rows of some nuggets, made when asked for; immutable."""
 
     def __init__(
-        self, nuggets: tuple[Nugget, ...] = (), mirrors: Mapping[tuple[str, str], Note] | None = None
+        self,
+        nuggets: tuple[Nugget, ...] = (),
+        mirrors: Mapping[tuple[str, str], Note] | None = None,
+        stale: Collection[str] = (),
     ) -> None:
-        self.nuggets = nuggets
+        self.nuggets, self._stale = nuggets, stale
         self._mirrors = mirrors or {}
         self._starts = list(accumulate((1 + len(nugget.facts) for nugget in nuggets), initial=0))
         self._widest = lru_cache(_MEASURED)(self._longest_key)
@@ -201,15 +205,17 @@ class FactRows:
         wanted = self._widest(bisect_right(self._starts, index) - 1)
         return Row(
             self.key(index),
-            (_fact_line(fact, wanted, self._signed(nugget, fact)),),
+            (_fact_line(fact, wanted, self._sign(nugget, fact)),),
             data=FactOpened(nugget.name, fact.key),
         )
 
-    def _signed(self, nugget: Nugget, fact: Fact) -> bool:
-        """Whether a fact bears the sign of a credential; what was said of its note counts for it."""
+    def _sign(self, nugget: Nugget, fact: Fact) -> tuple[str, str]:
+        """The sign of a credential, or of code that is gone; what was said of the note counts for its fact."""
         note = self._mirrors.get((nugget.name, fact.key))
         told = note is not None and (note.title, note.content) == (fact.key, fact.value)
-        return bool(kinds_in(note if note is not None and told else fact))
+        if kinds_in(note if note is not None and told else fact):
+            return SIGN, "$text-error"
+        return (STALE_SIGN, "$text-warning") if note is not None and note.id in self._stale else ("", "")
 
     def _longest_key(self, place: int) -> int:
         """Cells of the longest of a nugget's keys; of a very large nugget, of its first keys."""
@@ -217,11 +223,11 @@ class FactRows:
         return max(map(cell_len, keys), default=0)
 
 
-def _fact_line(fact: Fact, wanted: int, holds_secret: bool) -> Callable[[int], Content]:
-    """Key, value and hits. Keys often begin alike, so a long one is cut in its middle."""
+def _fact_line(fact: Fact, wanted: int, sign: tuple[str, str]) -> Callable[[int], Content]:
+    """Key, value, sign and hits. Keys often begin alike, so a long one is cut in its middle."""
     hits = Content.styled(f"{fact.hits}×", MUTED) if fact.hits else Content("")
-    if holds_secret:
-        hits = Content.assemble((SIGN, "$text-error"), " " if fact.hits else "", hits)
+    if sign[0]:
+        hits = Content.assemble(sign, " " if fact.hits else "", hits)
     value = content(fact.value, MUTED)
 
     def line(width: int) -> Content:
@@ -230,7 +236,7 @@ def _fact_line(fact: Fact, wanted: int, holds_secret: bool) -> Callable[[int], C
         key = Content(cut_middle(fact.key, size))
         # A value says more than how often it was asked for.
         whole = size + value.cell_length + hits.cell_length + _GAP + 1 <= width
-        right = hits if whole or width >= _HITS_FROM or holds_secret else Content("")
+        right = hits if whole or width >= _HITS_FROM or sign[0] else Content("")
         return columns(key, value, right, wanted=size, share=1.0)(width)
 
     return line

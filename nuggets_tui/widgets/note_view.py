@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from rich.cells import cell_len
 from textual.content import Content
@@ -23,7 +23,10 @@ from nuggets_tui.view import View, changed_between
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.markdown_lines import markdown_lines, plain_lines
 from nuggets_tui.widgets.row_text import MUTED, tag_at, tag_text
-from nuggets_tui.words import SIGN, kinds_in, time_ago
+from nuggets_tui.words import SIGN, STALE_SIGN, kinds_in, stale_lines, time_ago
+
+if TYPE_CHECKING:
+    from core.model.judgement import Stale
 
 _NOT_THERE: Final = Content.styled("The note did not exist at this moment.", MUTED)
 _NOTHING_FOUND: Final = Content.styled("No note matches the search.", MUTED)
@@ -60,7 +63,7 @@ class NotePane(LineView):
         if (
             before.note is note
             and before.loaded == after.loaded
-            and not changed_between(before, after, "now", "keys", "origin", "projects")
+            and not changed_between(before, after, "now", "keys", "origin", "projects", "stale")
         ):
             return
         same = before.note_id == after.note_id
@@ -101,7 +104,7 @@ class NotePane(LineView):
         project = view.projects.get(view.note.nugget_name, "") if view.note is not None else ""
         make = partial(
             note_lines, view.note, view.around, view.now, plainly=self.plainly, keys=view.keys, origin=view.origin,
-            file=_file_of(view), project=project,
+            file=_file_of(view), project=project, stale=view.stale.get(view.note_id),
         )  # fmt: skip
         self.show_lines(make, keep_scroll=keep_scroll)
 
@@ -117,11 +120,12 @@ def note_lines(
     origin: NoteAuthors | None = None,
     file: str = "",
     project: str = "",
+    stale: Stale | None = None,
 ) -> Sequence[Content]:
     """A note as lines of at most `width` cells: title, metadata, tags, dates, text (its Markdown read or `plainly`).
 
     origin: who made and changed it, where that is known of this note. file: that of a note of the team's, "" for
-    others. project: the one that its nugget belongs to, "" for none.
+    others. project: the one that its nugget belongs to, "" for none. stale: what it names and the code no longer has.
     """
     if note is None:
         said = f"Choose a note in Notes, or search with {keys.key('search')}."
@@ -132,6 +136,7 @@ def note_lines(
         _secret(note, keys),
         _joined(("team", file), "$text-secondary", width) if file else None,
         _state(note, snapshot, keys),
+        _stale(stale, now, keys),
         _metadata(note, project, width),
         _tags(note),
         _dates(note, now, known, width),
@@ -202,6 +207,15 @@ def _state(note: Note, snapshot: Snapshot, keys: KeyMap) -> Content:
     if PINNED in note.tags:
         said.append("★ pinned")
     return _joined(said, "$text-warning" if note.hidden else "$text-accent")
+
+
+def _stale(stale: Stale | None, now: datetime | None, keys: KeyMap) -> Content:
+    """What became of the code that a note names, a line each."""
+    if stale is None or now is None:
+        return Content("")
+    lines = [content(f"{STALE_SIGN} {line}", "$text-warning") for line in stale_lines(stale.references, now)]
+    said = f"{keys.key('reflect')} proposes what to do about it"
+    return Content("\n").join([*lines, content(said, MUTED)]) if lines else Content("")
 
 
 def _secret(note: Note, keys: KeyMap) -> Content:

@@ -114,8 +114,8 @@ def _order_of(view: View) -> tuple[str, bool, bool]:
     return view.order, view.show_hidden, view.show_facts
 
 
-def _title(note: Note) -> Content:
-    return Content.assemble(note_marks(note), content(note.title, title_style(note)))
+def _title(note: Note, stale: bool) -> Content:
+    return Content.assemble(note_marks(note, stale=stale), content(note.title, title_style(note)))
 
 
 def _label(note: Note, project: str, *, team: bool = False) -> Content:
@@ -149,7 +149,7 @@ class NotesPane(RowList):
         # What the rows show: an order may come later than it was asked for.
         self._shown = View()
         self._listing_wanted: View | None = None
-        self._drawn: LRUCache[str, tuple[Note, tuple[str, str], Row]] = LRUCache(_ROWS_KEPT)
+        self._drawn: LRUCache[str, tuple[Note, tuple[str, str], bool, Row]] = LRUCache(_ROWS_KEPT)
         # The note that the cursor came to, while the screen has not heard of it.
         self.unheard = ""
 
@@ -158,12 +158,12 @@ class NotesPane(RowList):
         if after.selected is not self.selected and before.selected is not after.selected:
             self.select(after.selected)
         if not _listed(after):
-            if changed_between(before, after, "found", "snapshot"):
+            if changed_between(before, after, "found", "snapshot", "stale"):
                 self._show_results(before, after)
             elif before.selected is not after.selected:
                 self._show_title()
         elif changed_between(
-            before, after, "found", "snapshot", "now", "keys", "new_since", "own", "arrived"
+            before, after, "found", "snapshot", "now", "keys", "new_since", "own", "arrived", "stale"
         ) or (_order_of(before) != _order_of(after)):
             self._show_notes(after)
         elif before.selected is not after.selected:
@@ -256,7 +256,7 @@ class NotesPane(RowList):
             # An answer that comes a moment after the hits is the first row for whoever still types.
             same = self.has_focus
         self.empty_text = _nothing_found(after.found, after.keys)
-        rows = result_rows(after.found, after.snapshot)
+        rows = result_rows(after.found, after.snapshot, after.stale)
         # The answer of a recall stands for its note, as a hit does.
         self.set_source(
             len(rows),
@@ -312,17 +312,19 @@ class NotesPane(RowList):
     def _note_row(self, note: Note) -> Row:
         if self._shown.order == "care":
             reasons = care_reasons(note, self._shown.snapshot)
-            return Row(note.id, (with_reasons(_title(note), reasons),), data=note.id)
-        words = self._right_side(note, self.view.now)
+            return Row(
+                note.id, (with_reasons(_title(note, note.id in self.view.stale), reasons),), data=note.id
+            )
+        words, stale = self._right_side(note, self.view.now), note.id in self.view.stale
         # A row that would say the same is the same one, and is not drawn again when others came in above it.
         drawn = self._drawn.get(note.id)
-        if drawn is not None and drawn[0] is note and drawn[1] == words:
-            return drawn[2]
+        if drawn is not None and drawn[0] is note and drawn[1:3] == (words, stale):
+            return drawn[3]
         new, said = words
         right = Content.assemble((new, "bold $text-success"), (said, MUTED))
         label = _label(note, self.view.projects.get(note.nugget_name, ""), team=self.view.of_team(note.id))
-        row = Row(note.id, (with_label(_title(note), label, right),), data=note.id)
-        self._drawn[note.id] = note, words, row
+        row = Row(note.id, (with_label(_title(note, stale), label, right),), data=note.id)
+        self._drawn[note.id] = note, words, stale, row
         return row
 
     def _right_side(self, note: Note, now: datetime | None) -> tuple[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -36,12 +36,12 @@ _STANDS_BACK: Final = MUTED
 _LONGEST_PASSAGE: Final = 300
 
 
-def result_rows(found: Found, snapshot: Snapshot) -> list[Row]:
+def result_rows(found: Found, snapshot: Snapshot, stale: Collection[str] = ()) -> list[Row]:
     """The rows of a search: what recall answers, if anything, and a row of two lines for each hit. Those that are less
-    likely stand back below a rule.
+    likely stand back below a rule. stale: ids of notes that name code which is no longer there.
     """
     hits = found.hits
-    rows = [_hit_row(hit, snapshot) for hit in hits]
+    rows = [_hit_row(hit, snapshot, hit.note.id in stale) for hit in hits]
     below = next((place for place, hit in enumerate(hits) if not hit.sure), None)
     if below is not None:
         rows.insert(below, Row(BELOW_KEY, (_rule,), selectable=False))
@@ -95,7 +95,7 @@ def _recall_row(recall: Recall, snapshot: Snapshot) -> Row:
     return Row(RECALL_KEY, (sides(asked, sure), answer), data=note_id)
 
 
-def _hit_row(hit: Hit, snapshot: Snapshot) -> Row:
+def _hit_row(hit: Hit, snapshot: Snapshot, stale: bool) -> Row:
     note, parts = hit.note, hit.breakdown
     aside = content(note.nugget_name, MUTED)
     if parts.blend:
@@ -106,7 +106,7 @@ def _hit_row(hit: Hit, snapshot: Snapshot) -> Row:
     style = title_style(note) if hit.sure else _STANDS_BACK
 
     def head(width: int) -> Content:
-        title = Content.assemble(note_marks(note), marked(note.title, parts.matched, style))
+        title = Content.assemble(note_marks(note, stale=stale), marked(note.title, parts.matched, style))
         return sides(title, aside)(width)
 
     return Row(note.id, (head, _bars(hit, snapshot)) if parts.blend else (head,), data=note.id)

@@ -15,7 +15,7 @@ from core.model.note import Note
 from nuggets_tui.key_map import KeyMap
 from nuggets_tui.listing import PINNED
 from nuggets_tui.safe_text import content, cut, safe_line
-from nuggets_tui.words import SIGN, kinds_in
+from nuggets_tui.words import SIGN, STALE_SIGN, kinds_in
 
 if TYPE_CHECKING:
     from core.model.joined import Whose
@@ -143,10 +143,14 @@ def marked(text: str, words: Collection[str], style: str = "") -> Content:
     return line
 
 
-def note_marks(note: Note) -> Content:
-    """Signs before a title: seems to hold a credential, hidden, pinned, mirrors a fact."""
+def note_marks(note: Note, *, stale: bool = False) -> Content:
+    """Signs before a title: seems to hold a credential, names code that is no longer there, hidden, pinned, mirrors a
+    fact.
+    """
     if kinds_in(note):
         return Content.styled(f"{SIGN} ", "$text-error")
+    if stale and not note.hidden:
+        return Content.styled(f"{STALE_SIGN} ", "$text-warning")
     if note.hidden:
         return Content.styled("⊘ ", "$text-warning")
     if PINNED in note.tags:

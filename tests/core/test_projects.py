@@ -117,7 +117,7 @@ def test_two_projects_of_one_name_have_a_nugget_each(tmp_path: Path) -> None:
         assert memory.standpoint is not None
         assert memory.standpoint.nugget == nugget
         memory.change("x", lambda draft, name=nugget: remember(draft, name, "port", f"of {name}"))
-        memory.claim_nugget(nugget, ())
+        memory.note_written(memory.snapshot.fact_notes[nugget, "port"], ())
         assert memory.recall("port", record=False).answer == f"of {nugget}"
 
 

@@ -247,7 +247,7 @@ def test_a_hook_of_ours_in_a_group_with_others_counts_and_goes_alone(
     assert {one.state for one in standings(files_of("claude", home))} == {"current"}
     assert {one.kind for one in connections.install("claude", files_of("claude", home))} == {"unchanged"}
     connections.install("claude", targets("claude", place(home), Command(("/new/nuggets",))))
-    assert settings.read_bytes().count(b"/new/nuggets hook") == 5
+    assert settings.read_bytes().count(b"/new/nuggets hook") == 6
     assert b"/opt/nuggets" not in settings.read_bytes()
     connections.remove("claude", files_of("claude", home))
     assert json.loads(settings.read_bytes()) == {

@@ -206,6 +206,7 @@ def test_a_pass_with_nothing_to_do_is_an_empty_change_set_that_moves_no_date() -
         "tagged": 0,
         "linked": 0,
         "rescoped": 0,
+        "repointed": 0,
         "changes": [],
         "left": {"merged": 0, "hidden": 0},
         "refused": 0,

@@ -61,7 +61,7 @@ def test_fields_are_offered_for_the_beginning_of_a_word() -> None:
         (
             "is:",
             [
-                "is:hidden", "is:pinned", "is:new", "is:fact", "is:note", "is:secret", "is:document",
+                "is:hidden", "is:pinned", "is:new", "is:fact", "is:note", "is:stale", "is:secret", "is:document",
             ],
         ),
         ("has:l", ["has:links"]),

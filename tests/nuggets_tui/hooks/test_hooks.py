@@ -656,3 +656,25 @@ def test_a_session_that_goes_on_is_told_its_checkpoint_first(source: str, home: 
     # Another session is told what is known, and nothing of this one as its own.
     other = event(home, "SessionStart", source="startup") | {"session_id": "s-2"}
     assert b"This session so far" not in hook(other, code=patient).stdout
+
+
+@pytest.mark.slow
+def test_before_an_action_an_agent_is_told_the_rule_that_names_it_once(home: Path, hook: Run) -> None:
+    rule = "Never edit src/app.py by hand: it is generated."
+    memory = Memory.open(home)
+    memory.change("x", lambda draft: create_note(draft, "shop", "app", rule))
+    make_briefing(home, "shop", str(home.parent / "shop"))
+
+    def said(session: str, tool: str, **given: str) -> bytes:
+        told = event(home, "PreToolUse", tool_name=tool, tool_input=given) | {"session_id": session}
+        return hook(told).stdout
+
+    path = str(home.parent / "shop" / "src" / "app.py")
+    assert rule in json.loads(said("s-1", "Edit", file_path=path))["hookSpecificOutput"]["additionalContext"]
+    assert said("s-1", "Edit", file_path=path) == b""
+    assert said("s-2", "Bash", command="make deploy") == b""
+    assert rule.encode() in said("s-2", "Write", file_path=path)
+    assert rule not in log(home)
+    (home / "settings.toml").write_text("[agents]\nadvise = false\n")
+    make_briefing(home, "shop", str(home.parent / "shop"))
+    assert said("s-3", "Edit", file_path=path) == b""

@@ -1,0 +1,81 @@
+"""What an agent should be told before it edits a file or runs a command: a rule that names just that, or nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, Literal, NamedTuple
+
+from core.model.judgement import Standing
+from core.model.note import Note
+from core.model.secrets import secrets_of
+
+_MOST: Final = 300
+_LONGEST: Final = 300
+# A note that names more than so many things is about none of them.
+_FEW: Final = 6
+_SENTENCES: Final = re.compile(r"(?<=[.!?])\s+(?=[\"'`(\w])|\n+")
+_RULE: Final = re.compile(
+    r"\b(?:never|always|must(?:n't)?|do not|don't|avoid|careful|caution|warning|beware|make sure|ensure|instead of"
+    r"|rather than|not allowed|forbidden|only (?:with|after|from|by|in|when|if|on|through|via)|before (?:you|\w+ing)"
+    r"|after (?:you|\w+ing)|(?:is|are) (?:generated|vendored|deprecated|frozen|read-only)|by hand|needs? (?:an?|the|to)"
+    r"|has to|have to|should(?:n't)?|decided|agreed|we chose|prefer\w*|requires?|regenerate|keep"
+    r"|nie(?:mals)?|immer|darf|dürfen|muss|müssen|nicht|vorsicht|achtung|bevor|statt|nur (?:mit|nach|über)"
+    r"|jamais|toujours|il faut|attention|avant de|ne pas|nunca|siempre|hay que|cuidado|antes de)\b",
+    re.IGNORECASE,
+)
+_QUOTED: Final = re.compile(r"`([^`\n]{3,100})`")
+_RUN: Final = re.compile(
+    r"\b(?:run|running|call|use|using|execute)\s+((?:[a-z][\w.-]*|\./[\w./-]+)(?:\s+[\w./:=@-]+){1,3})"
+)
+_COMMAND: Final = re.compile(r"(?:\./)?[a-z][\w./-]*(?:\s+[\w./:=@,*-]+)+")
+
+Kind = Literal["file", "folder", "command"]
+
+
+class Advice(NamedTuple):
+    """A sentence that an agent is told before it acts on what `name` says: a path in the project, or the words of a
+    command. rank: the higher, the earlier.
+    """
+
+    kind: Kind
+    name: str
+    note_id: str
+    said: str
+    rank: int = 0
+
+
+def advice(notes: Iterable[Note], standings: Mapping[str, Sequence[Standing]]) -> list[Advice]:
+    """What some notes have to say before an action, at most 300 sentences. standings: of what each note names; what is
+    gone or can't be told is left out, and so is a note that seems to hold a credential.
+    """
+    found = [one for note in notes if not note.hidden for one in _of_note(note, standings.get(note.id, ()))]
+    return found[:_MOST]
+
+
+def _of_note(note: Note, standings: Sequence[Standing]) -> Iterator[Advice]:
+    if len(standings) > _FEW:
+        return
+    files = [one for one in standings if one.kind == "file" and one.state in ("fresh", "changed", "moved")]
+    for sentence in _SENTENCES.split(note.content):
+        said = " ".join(sentence.split())
+        if not 8 < len(said) <= _LONGEST or not (_RULE.search(said) or note.type == "preference"):
+            continue
+        made = [_of_file(note, one, said) for one in files if one.said in sentence]
+        made += [Advice("command", name, note.id, said, note.hits) for name in _commands(said)]
+        if made and not secrets_of(note):
+            yield from made
+
+
+def _of_file(note: Note, one: Standing, said: str) -> Advice:
+    name = one.where.partition(":")[0] if one.state == "moved" else one.name
+    kind: Kind = "folder" if one.said.endswith("/") or "." not in name.rpartition("/")[2] else "file"
+    return Advice(kind, name, note.id, said, note.hits)
+
+
+def _commands(said: str) -> Iterator[str]:
+    for quoted in _QUOTED.findall(said):
+        if _COMMAND.fullmatch(quoted):
+            yield quoted
+    if "`" not in said:
+        yield from (match.rstrip(".,") for match in _RUN.findall(said))

@@ -1,0 +1,246 @@
+"""Binds what a text names to a project as it is at one moment: where it stands, and how it looks there.
+
+A name that the project does not have then, or has in several places, is not bound: nothing is ever said of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
+from typing import Final, NamedTuple
+
+from core.grounding.references import Reference
+from core.grounding.trees import Line, Tree
+
+# Lines of a definition that are looked at, and files in which commands of one kind are looked for.
+_BODY: Final = 80
+_MOST_MANIFESTS: Final = 20
+_SCRIPTS: Final = frozenset(("npm", "pnpm", "yarn", "bun", "npx", "bunx"))
+_MANIFESTS: Final = {
+    **dict.fromkeys(_SCRIPTS, ("package.json",)),
+    "make": ("Makefile", "makefile", "GNUmakefile"),
+    "just": ("justfile", "Justfile", ".justfile"),
+    "run": ("pyproject.toml",),
+}
+# Names, and all that stands behind them and below, further in.
+_BELOW: Final = r"(?![=:])(.*(?:\n(?:[ \t].*)?)*)"
+_TARGET: Final = {
+    "make": re.compile(rf"^([\w.%/-]+(?:[ \t]+[\w.%/-]+)*)[ \t]*::?{_BELOW}", re.MULTILINE),
+    "just": re.compile(rf"^@?([\w-]+)(?:[ \t][^:=\n]*)?:{_BELOW}", re.MULTILINE),
+}
+_CONFIGURATION: Final = re.compile(r"\.(?:toml|ya?ml|json5?|jsonc|ini|cfg|conf|properties|env|kdl)\Z")
+# Texts that speak of code and hold none.
+_PROSE: Final = re.compile(
+    r"\.(?:md|mdx|rst|adoc|txt|org)\Z|(?:\A|/)(?:CHANGELOG|CHANGES|NEWS)", re.IGNORECASE
+)
+_TESTS: Final = re.compile(
+    r"(?:\A|/)(?:tests?|__tests__|spec|fixtures|examples?)/|(?:\A|/)test_|[._](?:test|spec)\."
+)
+_WORDS_OF_DEFINITION: Final = (
+    "def|class|fn|func|function|fun|struct|enum|trait|interface|type|typedef|module|namespace|object|record|protocol"
+    "|macro_rules!|const|let|var|val|static|union|mixin|extension"
+)
+# What stands before a call and makes no definition of it.
+_NOT_BEFORE: Final = (
+    "return|await|yield|throw|raise|new|else|if|while|for|case|in|not|and|or|assert|del|go|defer|print"
+    "|echo|do"
+)
+
+
+class Bound(NamedTuple):
+    """A reference as a project had it. path: the file that has it, "" for a variable, which may stand anywhere. blob:
+    the file's digest, "" for a folder. commit: that was checked out, "" for none. at: when, in seconds since 1970.
+    marks: digests that tell the named lines, the definition or the script; of a line with the one before and behind it.
+    """
+
+    reference: Reference
+    path: str = ""
+    blob: str = ""
+    commit: str = ""
+    at: int = 0
+    marks: tuple[str, ...] = ()
+
+
+def bind(
+    found: Sequence[Reference], tree: Tree, commit: str = "", at: int = 0, folder: str = ""
+) -> list[Bound]:
+    """Those of some references that a project has, each with where and how.
+
+    folder: of the page that names them, where paths are looked for first.
+    """
+    named = [one for one in found if one.kind in ("symbol", "variable", "key")]
+    lines = tree.lines_with({last_part(one.name) for one in named})
+    bound = []
+    for one in found:
+        some = lines.get(last_part(one.name), ())
+        made = (
+            _file(one, tree, folder) if one.kind == "file" else _command(one, tree) if one.kind == "command"
+            else _symbol(one, tree, some) if one.kind == "symbol" else _setting(one, tree, some)
+        )  # fmt: skip
+        bound += [made._replace(commit=commit, at=at)] if made is not None else []
+    return bound
+
+
+def last_part(name: str) -> str:
+    """The last part of a dotted name."""
+    return name.rpartition(".")[2]
+
+
+def mark(text: str) -> str:
+    """A digest of a text, white space aside; "" for a text without any other."""
+    squeezed = " ".join(text.split())
+    return hashlib.blake2b(squeezed.encode("utf-8", "replace"), digest_size=6).hexdigest() if squeezed else ""
+
+
+# Files
+
+
+def _file(one: Reference, tree: Tree, folder: str) -> Bound | None:
+    path = next((path for path in _readings(one.name, tree, folder) if tree.has(path)), "")
+    if not path:
+        return None
+    marks = marks_of_line(tree.text(path), one.line) if one.line else ()
+    # A line that the file does not have was never named.
+    return None if one.line and not any(marks) else Bound(one, path, tree.blob(path), marks=marks)
+
+
+def _readings(name: str, tree: Tree, folder: str) -> Iterator[str]:
+    if folder:
+        yield f"{folder}/{name}"
+    yield name
+    if "/" not in name:
+        # A bare name is the one file of that name.
+        alike = tree.by_name.get(name, ())
+        yield from alike if len(alike) == 1 else ()
+
+
+def marks_of_line(text: str | None, number: int) -> tuple[str, ...]:
+    """The marks of a line (from 1) with the one before and behind it; () where the text has no such line."""
+    lines = ["", *(text or "").split("\n"), ""]
+    if not text or not 0 < number < len(lines) - 1:
+        return ()
+    return tuple(mark(line) for line in lines[number - 1 : number + 2])
+
+
+# Symbols
+
+
+def _symbol(one: Reference, tree: Tree, lines: Sequence[Line]) -> Bound | None:
+    places = definitions(one.name, tree, lines)
+    if len(places) != 1:
+        return None
+    at = places[0]
+    return Bound(one, at.path, tree.blob(at.path), marks=(mark_of_body(tree.text(at.path), at.number),))
+
+
+def definitions(name: str, tree: Tree, lines: Iterable[Line]) -> list[Line]:
+    """Where a symbol is defined, of the lines that hold its last part; in tests only where nowhere else."""
+    *around, last = name.split(".")
+    shape = _definition(last)
+    found = [line for line in lines if not _PROSE.search(line.path) and shape.search(line.text)]
+    for holder in around[-1:]:
+        held = re.compile(rf"\b{re.escape(holder)}\b")
+        within = {
+            path
+            for path in {line.path for line in found}
+            if held.search(tree.text(path) or "") or holder in path
+        }
+        found = [line for line in found if line.path in within]
+    code = [line for line in found if not _TESTS.search(line.path)]
+    return code or found
+
+
+def _definition(name: str) -> re.Pattern[str]:
+    name = re.escape(name)
+    return re.compile(
+        rf"(?:^|[\s(])(?:{_WORDS_OF_DEFINITION})\s+(?:\([^)]*\)\s*)?(?:[\w<>*&]+(?:\.|::))?{name}(?![\w$-])"
+        rf"|^\s*(?:(?!(?:{_NOT_BEFORE})\b)[\w<>\[\],.*&?:]+\s+)+[*&]?(?:\w+::)?{name}\s*\([^;]*[^;,]?$"
+        rf"|^\s*(?:async\s+|\*\s*)?{name}\s*\([^;]*\)\s*(?::[^=;]+)?(?:\{{|=>).*$"
+        rf"|^\s*(?:self\.|this\.|exports\.)?{name}\s*(?::[^=]+)?=(?!=)"
+        rf"|^\s*['\"]?{name}['\"]?\s*:\s*(?:async\s*)?(?:function\b|\()"
+        rf"|^\s*#\s*define\s+{name}\b"
+    )
+
+
+def mark_of_body(text: str | None, number: int) -> str:
+    """The mark of a definition that begins in a line (from 1): with all below it that stands further in."""
+    first, *rest = (text or "").split("\n")[number - 1 : number - 1 + _BODY] or [""]
+    deep = len(first) - len(first.lstrip())
+    below = takewhile(
+        lambda line: not line.strip() or line[: deep + 1].isspace() or line.strip()[0] in "){", rest
+    )
+    return mark("\n".join([first, *below]))
+
+
+# Commands
+
+
+def _command(one: Reference, tree: Tree) -> Bound | None:
+    tool, _, target = one.name.partition(" ")
+    for path in manifests(tool, tree):
+        body = targets(tool, tree.text(path)).get(target)
+        if body is not None:
+            return Bound(one, path, tree.blob(path), marks=(mark(body) or "-",))
+    return None
+
+
+def manifests(tool: str, tree: Tree) -> list[str]:
+    """The files that say what a tool can be told to do, those of the project's own folder first."""
+    found = [path for name in _MANIFESTS.get(tool, ()) for path in tree.by_name.get(name, ())]
+    return sorted(found, key=lambda path: (path.count("/"), path))[:_MOST_MANIFESTS]
+
+
+def targets(tool: str, text: str | None) -> Mapping[str, str]:
+    """What a tool can be told to do by one of its files, each with its script; none of a file that cannot be read."""
+    if not text:
+        return {}
+    if tool in _TARGET:
+        return {name: match[2] for match in _TARGET[tool].finditer(text) for name in match[1].split()}
+    try:
+        import tomllib
+
+        read = json.loads(text) if tool in _SCRIPTS else tomllib.loads(text)
+        project = (
+            read
+            if tool in _SCRIPTS
+            else {**read.get("tool", {}).get("poetry", {}), **read.get("project", {})}
+        )
+        tables = (
+            ("dependencies", "devDependencies", "scripts") if tool in _SCRIPTS else ("scripts", "gui-scripts")
+        )
+        # The version of a library that is run is no script that may change.
+        return {
+            str(name): str(said) if "scripts" in table else "-"
+            for table in tables if isinstance(project.get(table), dict)
+            for name, said in project[table].items()
+        }  # fmt: skip
+    except (ValueError, AttributeError, TypeError, RecursionError):
+        return {}
+
+
+# Settings
+
+
+def _setting(one: Reference, tree: Tree, lines: Sequence[Line]) -> Bound | None:
+    held = lines_of_setting(one, tree, lines)
+    if not held:
+        return None
+    return Bound(one, held[0].path if one.kind == "key" else "")
+
+
+def lines_of_setting(one: Reference, tree: Tree, lines: Iterable[Line]) -> list[Line]:
+    """The lines that set or read a variable, or that set a configuration key, whose other parts are in the file too."""
+    if one.kind == "variable":
+        return [line for line in lines if not _PROSE.search(line.path)]
+    *around, last = one.name.split(".")
+    shape = re.compile(rf"(?:^|[{{,\s])[\"']?{re.escape(last)}[\"']?\s*[:=]")
+    held = [line for line in lines if _CONFIGURATION.search(line.path) and shape.search(line.text)]
+    texts = {path: tree.text(path) or "" for path in {line.path for line in held}}
+    return [
+        line
+        for line in held
+        if all(re.search(rf"(?<![\w-]){re.escape(part)}(?![\w-])", texts[line.path]) for part in around)
+    ]

@@ -1,0 +1,5 @@
+-- What each note names of a project, as it was when the note was written or first read; on this machine alone. text: the
+-- mark of the note's text. bound: as JSON, without a line of the project's own text.
+CREATE TABLE binding (
+    project TEXT NOT NULL, note TEXT NOT NULL, text TEXT NOT NULL, bound TEXT NOT NULL, PRIMARY KEY (project, note)
+) WITHOUT ROWID, STRICT;

@@ -1,0 +1,306 @@
+"""Holds bound references against a project as it is now: fresh, changed, moved, gone, or not to be told.
+
+Looked at are the files first; git is asked only about what is not where it was, and as long as there is time. A false
+alarm is worse than silence: what cannot be told is said to be so.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from core.grounding.binding import (
+    Bound,
+    definitions,
+    last_part,
+    lines_of_setting,
+    manifests,
+    mark,
+    mark_of_body,
+    marks_of_line,
+    targets,
+)
+from core.grounding.references import Reference
+from core.grounding.trees import Line, Tree, digest
+from core.model.judgement import Standing
+
+# A file that moves on and on is followed so far.
+_MOST_MOVES: Final = 8
+_PLAIN: Final = ("--no-textconv", "--no-ext-diff")
+
+
+# A commit and its time; () for none.
+_Change = tuple[str, int] | tuple[()]
+
+
+def standings(bound: Sequence[Bound], tree: Tree, past: Past | None = None) -> list[Standing]:
+    """What became of each reference, in their order. past: what was already asked about the tree."""
+    past = past or Past(tree)
+    same = [bool(one.blob) and tree.blob(one.path) == one.blob for one in bound]
+    past.look_up(one for one in bound if one.path and not tree.has(one.path))
+    searched = [
+        last_part(one.reference.name)
+        for one, kept in zip(bound, same, strict=True)
+        if not kept and one.reference.kind in ("symbol", "variable", "key") and not _defined_at(one, tree)
+    ]
+    lines = tree.lines_with(set(searched))
+    return [
+        _standing_of(one.reference, "fresh") if kept else _standing(one, tree, past, lines)
+        for one, kept in zip(bound, same, strict=True)
+    ]
+
+
+def _standing_of(reference: Reference, state: Any, *rest: Any) -> Standing:
+    return Standing(reference.said, reference.kind, reference.name, state, *rest)
+
+
+def _standing(one: Bound, tree: Tree, past: Past, lines: Mapping[str, Sequence[Line]]) -> Standing:
+    reference, last = one.reference, last_part(one.reference.name)
+    if reference.kind == "file":
+        return _of_file(one, tree, past)
+    if reference.kind == "command":
+        return _of_command(one, tree, past)
+    if reference.kind == "symbol":
+        return _of_symbol(one, tree, past, lines.get(last, ()))
+    if not tree.is_late and lines_of_setting(reference, tree, lines[last]):
+        return _standing_of(reference, "fresh")
+    return past.gone(one, last)
+
+
+def _of_file(one: Bound, tree: Tree, past: Past) -> Standing:
+    reference = one.reference
+    if not tree.has(one.path):
+        return past.of_missing(one)
+    if not reference.line:
+        return _standing_of(reference, "fresh")
+    text = tree.text(one.path)
+    if text is None:
+        return _standing_of(reference, "unknown")
+    if marks_of_line(text, reference.line)[1:2] == one.marks[1:2]:
+        return _standing_of(reference, "fresh")
+    at = _line_now(text, one.marks)
+    return _standing_of(reference, "moved", f"{one.path}:{at}") if at else _standing_of(reference, "changed")
+
+
+def _line_now(text: str, marks: tuple[str, ...]) -> int:
+    """Where the named line stands now, if that can be told; 0 if not."""
+    if len(marks) < 3 or not marks[1]:
+        return 0
+    found = ["", *map(mark, text.split("\n")), ""]
+    alike = [at for at in range(1, len(found) - 1) if found[at] == marks[1]]
+    near = [at for at in alike if found[at - 1] == marks[0] or found[at + 1] == marks[2]]
+    kept = near if len(alike) > 1 else alike
+    return kept[0] if len(kept) == 1 else 0
+
+
+def _defined_at(one: Bound, tree: Tree) -> Line | None:
+    """The definition of a symbol in the file where it was."""
+    last = last_part(one.reference.name)
+    text = tree.text(one.path) if one.reference.kind == "symbol" else ""
+    if not text or last not in text:
+        return None
+    lines = [Line(one.path, number, line) for number, line in enumerate(text.split("\n"), 1) if last in line]
+    return next(iter(definitions(one.reference.name, tree, lines)), None)
+
+
+def _of_symbol(one: Bound, tree: Tree, past: Past, lines: Sequence[Line]) -> Standing:
+    reference, last = one.reference, last_part(one.reference.name)
+
+    def is_same(at: Line) -> bool:
+        return mark_of_body(tree.text(at.path), at.number) == one.marks[0]
+
+    here = _defined_at(one, tree)
+    if here is not None:
+        return _standing_of(reference, "fresh" if is_same(here) else "changed")
+    places = [] if tree.is_late else definitions(reference.name, tree, lines)
+    alike = [at for at in places if is_same(at)]
+    places = alike if len(alike) == 1 else places
+    if len(places) == 1:
+        where = f"{places[0].path}:{places[0].number}"
+        return _standing_of(reference, "moved", where, *past.removal_of(one, last))
+    # It may be said in a way that is not read as a definition.
+    if places or any(line.path == one.path for line in lines):
+        return _standing_of(reference, "unknown")
+    return past.gone(one, last)
+
+
+def _of_command(one: Bound, tree: Tree, past: Past) -> Standing:
+    reference = one.reference
+    tool, _, target = reference.name.partition(" ")
+    for path in dict.fromkeys((one.path, *manifests(tool, tree))):
+        known = {name: mark(body) or "-" for name, body in targets(tool, tree.text(path)).items()}
+        if target in known:
+            return _standing_of(reference, "fresh" if known[target] == one.marks[0] else "changed")
+        alike = [name for name, body in known.items() if body == one.marks[0] != mark("-")]
+        if len(alike) == 1 and one.marks[0] != "-":
+            where = f"{reference.said.removesuffix(target)}{alike[0]}"
+            return _standing_of(reference, "moved", where, *past.removal_of(one, target))
+        if path == one.path and tree.has(path) and not known:
+            # Nothing in it can be read, or it is no list of targets any more.
+            return _standing_of(reference, "unknown")
+    return past.gone(one, target)
+
+
+class Past:
+    """What git knows of how a project came from what it was to what it is; each answer is kept."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._trees: dict[str, Tree] = {}
+        self._bases: dict[tuple[str, int], tuple[str, bool]] = {}
+        self._places: dict[tuple[str, str, str], tuple[str, _Change]] = {}
+        self._moves: dict[tuple[str, ...], Mapping[str, str]] = {}
+        # Of a file since a commit, and of a word in a file since a commit: what removed it.
+        self._removed: dict[tuple[str, str], _Change] = {}
+        self._words: dict[tuple[str, str, str], _Change] = {}
+
+    def look_up(self, missing: Iterable[Bound]) -> None:
+        """Asks for the commits that removed all files that are missing, at once for those of one moment."""
+        by_base = defaultdict(set)
+        for one in missing:
+            by_base[self._base(one)[0]].add(one.path)
+        for base, paths in by_base.items():
+            self._ask_removals(base, paths)
+
+    def of_missing(self, one: Bound) -> Standing:
+        """What became of a file or folder that is not where it was."""
+        tree, reference = self._tree, one.reference
+        if not tree.head:
+            # Digests alone tell.
+            places = tree.by_blob.get(one.blob, ()) if one.blob else ()
+            moved = len(places) == 1 and places[0]
+            state = "unknown" if places or one.commit else "gone"
+            return _standing_of(reference, "moved", moved) if moved else _standing_of(reference, state)
+        base, _ = self._base(one)
+        # What no commit removed is missing from the folder alone.
+        was_there = self._removed.get((base, one.path)) or self._at(tree.head).has(one.path)
+        if not base or not was_there or tree.in_module(one.path):
+            return _standing_of(reference, "unknown")
+        key = (base, one.path, one.blob)
+        if key not in self._places:
+            self._places[key] = self._place_now(one, base)
+        now, change = self._places[key]
+        if tree.is_late:
+            return _standing_of(reference, "unknown")
+        line = _line_now(tree.text(now) or "", one.marks) if now and reference.line else 0
+        where = f"{now}:{line}" if line else now
+        return _standing_of(reference, "moved" if now else "gone", where, *change)
+
+    def gone(self, one: Bound, word: str) -> Standing:
+        """What is nowhere any more, with the commit that removed it. Where another branch or a sparse checkout may have
+        it, that cannot be told.
+        """
+        tree = self._tree
+        if tree.is_late or tree.absent or (tree.head and not self._base(one)[1]):
+            return _standing_of(one.reference, "unknown")
+        return _standing_of(one.reference, "gone", "", *self.removal_of(one, word))
+
+    def removal_of(self, one: Bound, word: str) -> _Change:
+        """The commit that took a word out of the file that had it, or that file away; () where it cannot be told."""
+        base, _ = self._base(one)
+        key = (base, one.path, word)
+        if base and key not in self._words:
+            where = ("--", one.path) if one.path else ()
+            said = self._tree.ask(
+                "log", "-1", "--format=%H %ct", *_PLAIN, f"-S{word}", f"{base}..HEAD", *where
+            )
+            commit, _, at = said.decode().strip().partition(" ")
+            self._words[key] = (commit, int(at)) if at.isdigit() else ()
+        return self._removed.get((base, one.path), ()) or self._words.get(key, ())
+
+    # Where the past begins
+
+    def _base(self, one: Bound) -> tuple[str, bool]:
+        """The last commit of what is checked out that was there when a reference was bound, "" for none that is known;
+        and whether all that was bound is in it: another branch may have more.
+        """
+        key = (one.commit, one.at)
+        if key not in self._bases:
+            self._bases[key] = self._asked_base(one) if self._tree.head else ("", False)
+        base, whole = self._bases[key]
+        # Of a history that was written anew, and of another clone, only the time is known.
+        guessed = bool(base) and base != one.commit and whole
+        return ("", False) if guessed and one.path and not self._at(base).has(one.path) else (base, whole)
+
+    def _asked_base(self, one: Bound) -> tuple[str, bool]:
+        tree = self._tree
+        if one.commit and one.commit == tree.head:
+            return one.commit, True
+        base = tree.ask("merge-base", one.commit, "HEAD").decode().strip() if one.commit else ""
+        if base:
+            return base, base == one.commit
+        if one.commit and tree.ask("cat-file", "-t", one.commit):
+            return "", False
+        said = tree.ask("rev-list", "-1", f"--before={one.at}", "HEAD") if one.at else b""
+        return said.decode().strip(), True
+
+    def _at(self, commit: str) -> Tree:
+        tree = self._trees.setdefault(commit, Tree(self._tree.root, commit))
+        tree.until = self._tree.until
+        return tree
+
+    # What became of it
+
+    def _ask_removals(self, base: str, paths: Iterable[str]) -> None:
+        wanted = sorted(path for path in paths if (base, path) not in self._removed)
+        if not base or not wanted or self._tree.is_late:
+            return
+        said = self._tree.ask(
+            "log", "-m", "--full-history", "--no-renames", "--diff-filter=D", "--name-only", "-z", *_PLAIN,
+            "--format=%x01%H %ct %P", f"{base}..HEAD", "--", *wanted,
+        )  # fmt: skip
+        # A merge brings what a commit of its side removed; it counts where it alone removed something.
+        found: tuple[dict[str, _Change], dict[str, _Change]] = ({}, {})
+        for entry in said.split(b"\x01")[1:]:
+            head, *names = entry.replace(b"\n", b"\0").split(b"\0")
+            commit, at, *parents = head.decode().split(" ")
+            gone = {os.fsdecode(name) for name in names if name}
+            for path in wanted:
+                if path in gone or any(one.startswith(f"{path}/") for one in gone):
+                    found[len(parents) > 1].setdefault(path, (commit, int(at)))
+        for path in wanted:
+            self._removed[base, path] = found[0].get(path) or found[1].get(path, ())
+
+    def _place_now(self, one: Bound, base: str) -> tuple[str, _Change]:
+        """Where a file or folder that is missing lies now, "" for nowhere, and the commit that brought it there or
+        removed it at last.
+        """
+        tree, change = self._tree, self._removed.get((base, one.path), ())
+        since = self._moved("diff", base, "HEAD")
+        if not one.blob:
+            # Where the files of a folder went, if they went to one place.
+            went = ((was.removeprefix(f"{one.path}/"), was, now) for was, now in since.items())
+            ends = {
+                now.removesuffix(f"/{rest}")
+                for rest, was, now in went
+                if rest != was and now.endswith(f"/{rest}")
+            }
+            return (min(ends) if len(ends) == 1 and tree.has(min(ends)) else ""), change
+        was_there = self._at(base).has
+        alike = [path for path in tree.by_blob.get(one.blob, ()) if not was_there(path) and tree.has(path)]
+        if len(alike) == 1 and one.blob != digest(b"", one.blob):
+            return alike[0], change
+        if one.path in since and tree.has(since[one.path]):
+            return since[one.path], change
+        path = one.path
+        for _ in range(_MOST_MOVES):
+            moves = self._moved("diff-tree", "-r", "-m", "--no-commit-id", change[0]) if change else {}
+            path = moves.get(path, "")
+            if not path or tree.has(path):
+                break
+            self._ask_removals(base, [path])
+            change = self._removed.get((base, path), ()) or change
+        return path, change
+
+    def _moved(self, command: str, *words: str) -> Mapping[str, str]:
+        """What git takes for renamed between two commits, or by one."""
+        if words not in self._moves:
+            how = ("-M40%", "-l2000", "--diff-filter=R", "--name-status", "-z")
+            said = self._tree.ask(command, *how, *_PLAIN, *words).split(b"\0")
+            names = [
+                os.fsdecode(name) for name in said if name and not (name[:1] == b"R" and name[1:].isdigit())
+            ]
+            self._moves[words] = dict(zip(names[::2], names[1::2], strict=False))
+        return self._moves[words]

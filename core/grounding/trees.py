@@ -1,0 +1,214 @@
+"""The files of a project at one moment: as they lie in its folder, or as a commit has them.
+
+A project may be anybody's: nothing that its repository names is run, no link is followed out of it, and nothing but
+ordinary files is read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import stat
+import time
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Final, NamedTuple
+
+from core.git_repository import ask, repository_around
+
+_LARGEST: Final = 2_000_000
+# Of a folder without git so many files are looked at, and none below a folder of this kind.
+_MOST_FILES: Final = 5_000
+_PASSED_OVER: Final = frozenset(("node_modules", "__pycache__", "target", "dist", "build", "venv"))
+_LONGEST_LINE: Final = 2_000
+# Git looks for so many names at once.
+_AT_ONCE: Final = 60
+_GREP: Final = ("-n", "-z", "-I", "-F", "-w", "--full-name", "--no-color", "--no-textconv")
+
+
+class Line(NamedTuple):
+    """A line of a file that holds a name. number: from 1."""
+
+    path: str
+    number: int
+    text: str
+
+
+class Tree:
+    """The files of a project. commit: as that has them; "" for as they lie in the folder. until: the moment of
+    `time.monotonic` at which git is asked no more.
+    """
+
+    def __init__(self, root: str, commit: str = "", until: float = float("inf")) -> None:
+        self.root, self.commit, self.until = root, commit, until
+        # What each file was when its digest was made, and whether a folder is one of the project's own.
+        self._digests: dict[str, tuple[object, str]] = {}
+        self._inside: dict[str, bool] = {}
+
+    # Git
+
+    def ask(self, *words: str) -> bytes:
+        """What git answers; nothing where it refuses, or the time is up."""
+        left = self.until - time.monotonic()
+        return (ask(self.root, *words, seconds=min(left, 20.0)) or b"") if left > 0 else b""
+
+    @property
+    def is_late(self) -> bool:
+        """Whether git is asked no more."""
+        return time.monotonic() >= self.until
+
+    @cached_property
+    def head(self) -> str:
+        """The commit that is checked out; "" for a project without git."""
+        found = repository_around(self.root)
+        return found.head.partition(" ")[0] if found is not None and found.top == self.root else ""
+
+    @property
+    def sign(self) -> object:
+        """What tells what git has checked out and staged from another state of it."""
+        found = repository_around(self.root)
+        try:
+            index = os.stat(os.path.join(found.private, "index")) if found else None
+        except OSError:
+            index = None
+        return found and found.head, index and (index.st_ino, index.st_size, index.st_mtime_ns)
+
+    @cached_property
+    def _index(self) -> tuple[dict[str, str], set[str], set[str]]:
+        """The digests that git's index has, the paths that are not checked out, and those of submodules."""
+        blobs, absent, modules = dict[str, str](), set[str](), set[str]()
+        for entry in self.ask("ls-files", "-t", "-s", "-z").split(b"\0") if self.head else ():
+            fields, _, name = entry.partition(b"\t")
+            if name:
+                tag, mode, blob, _ = fields.decode().split(" ")
+                path = os.fsdecode(name)
+                (modules if mode == "160000" else absent if tag == "S" else set()).add(path)
+                blobs |= {path: blob} if mode != "160000" else {}
+        return blobs, absent, modules
+
+    @property
+    def absent(self) -> Collection[str]:
+        """The paths that a sparse checkout leaves out."""
+        return self._index[1]
+
+    def in_module(self, path: str) -> bool:
+        """Whether a path lies within a submodule."""
+        return any(path == one or path.startswith(f"{one}/") for one in self._index[2])
+
+    # Files
+
+    @cached_property
+    def blobs(self) -> Mapping[str, str]:
+        """The digest of each file, by its path: of those that git knows, else of those that lie in the folder."""
+        if not self.commit:
+            return self._index[0] if self.head else {path: self.blob(path) for path in _walk(self.root)}
+        rows = (row.partition(b"\t") for row in self.ask("ls-tree", "-r", "-z", self.commit).split(b"\0"))
+        return {
+            os.fsdecode(name): fields.split()[2].decode() for fields, _, name in rows if b" blob " in fields
+        }
+
+    @cached_property
+    def _folders(self) -> frozenset[str]:
+        return frozenset(path[:at] for path in self.blobs for at, letter in enumerate(path) if letter == "/")
+
+    def has(self, path: str) -> bool:
+        """Whether there is such a file or folder; a sparse checkout has what it leaves out."""
+        if self.commit:
+            return path in self.blobs or path in self._folders
+        there = os.path.lexists(os.path.join(self.root, path))
+        return there or any(one == path or one.startswith(f"{path}/") for one in self.absent)
+
+    def blob(self, path: str) -> str:
+        """The digest of a file, as git makes it; "" for what has none."""
+        if self.commit or path in self.absent:
+            return self.blobs.get(path, "")
+        try:
+            found = os.stat(os.path.join(self.root, path))
+        except (OSError, ValueError):
+            return ""
+        seen = (found.st_ino, found.st_size, found.st_mtime_ns)
+        known = self._digests.get(path)
+        if known is None or known[0] != seen:
+            data = self._read(path)
+            known = self._digests[path] = seen, "" if data is None else digest(data, self.head)
+        return known[1]
+
+    def text(self, path: str) -> str | None:
+        """The text of a file; None for none, a folder, a large or a binary one."""
+        stored = self.blobs.get(path) if self.commit or path in self.absent else None
+        data = self.ask("cat-file", "blob", stored) if stored else None if self.commit else self._read(path)
+        bad = data is None or len(data) > _LARGEST or b"\0" in data[:8_000]
+        return None if bad or data is None else data.decode("utf-8", "replace")
+
+    def _read(self, path: str) -> bytes | None:
+        full = os.path.join(self.root, path)
+        folder = os.path.dirname(full)
+        try:
+            if folder not in self._inside:
+                real, root = (os.path.join(os.path.realpath(one), "") for one in (folder, self.root))
+                self._inside[folder] = real.startswith(root)
+            if not self._inside[folder] or os.path.islink(full):
+                return None
+            with open(os.open(full, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+                found = os.fstat(file.fileno())
+                return file.read() if stat.S_ISREG(found.st_mode) and found.st_size <= _LARGEST else None
+        except (OSError, ValueError):
+            return None
+
+    @cached_property
+    def by_blob(self) -> Mapping[str, list[str]]:
+        """Where each content lies."""
+        return _grouped((blob, path) for path, blob in self.blobs.items())
+
+    @cached_property
+    def by_name(self) -> Mapping[str, list[str]]:
+        """Where files of each name lie."""
+        return _grouped((path.rpartition("/")[2], path) for path in self.blobs)
+
+    # Names
+
+    def lines_with(self, names: Collection[str]) -> Mapping[str, list[Line]]:
+        """The lines of all files that git knows, or would know, that hold each of some names as a word."""
+        found: dict[str, list[Line]] = {name: [] for name in names}
+        ordered = sorted(names) if self.commit or self.head else []
+        for some in (ordered[at : at + _AT_ONCE] for at in range(0, len(ordered), _AT_ONCE)):
+            wanted = re.compile("|".join(rf"(?<![\w$]){re.escape(name)}(?![\w$])" for name in some))
+            for line in self._grep(some):
+                for name in set(wanted.findall(line.text[:_LONGEST_LINE])):
+                    found[name].append(line)
+        return found
+
+    def _grep(self, names: Sequence[str]) -> Iterator[Line]:
+        given = [word for name in names for word in ("-e", name)]
+        where = (self.commit,) if self.commit else ("--untracked",)
+        for row in self.ask("grep", *_GREP, *given, *where).split(b"\n"):
+            path, _, rest = row.partition(b"\0")
+            number, _, text = rest.partition(b"\0")
+            if number.isdigit():
+                name = os.fsdecode(path).removeprefix(f"{self.commit}:")
+                yield Line(name, int(number), text.decode("utf-8", "replace"))
+
+
+def digest(data: bytes, like: str = "") -> str:
+    """The digest of a file's content as git makes it. like: a digest of the repository, whose length tells which."""
+    made = hashlib.sha256 if len(like) == 64 else hashlib.sha1
+    return made(b"blob %d\0" % len(data) + data).hexdigest()
+
+
+def _grouped(pairs: Iterator[tuple[str, str]]) -> Mapping[str, list[str]]:
+    found = defaultdict(list)
+    for key, value in pairs:
+        found[key].append(value)
+    return found
+
+
+def _walk(root: str) -> Iterator[str]:
+    """The paths of files in a folder without git, at most 5,000."""
+    left = _MOST_FILES
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(one for one in folders if not one.startswith(".") and one not in _PASSED_OVER)
+        for name in sorted(names)[: max(left, 0)]:
+            yield os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")
+        left -= len(names)

@@ -1,0 +1,158 @@
+"""The commands `check` and `blame`: notes and pages held against the code of their project."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+import msgspec
+
+from core.errors import ErrorCode, InvalidInputError
+from nuggets_tui.cli.invocation import Invocation
+from nuggets_tui.cli.options import YES, arg, command, flag
+from nuggets_tui.cli.output import LONGEST, Line, bold, dim, shorten, warn
+from nuggets_tui.words import plural, stale_lines
+
+if TYPE_CHECKING:
+    from core.model.judgement import Stale, Standing
+    from core.model.note import Note
+
+_PAGES: Final = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", "MEMORY.md", ".claude/CLAUDE.md")
+_GONE = 1
+
+
+@command(
+    "check",
+    arg("path", click.Path(path_type=Path), required=False, metavar="[PATH]"),
+    flag("--fix", "Name code where it is now, in notes."),
+    YES,
+    examples=("nuggets check", "nuggets check docs", "nuggets check --fix"),
+)
+def check(call: Invocation, path: Path | None, fix: bool, yes: bool) -> int:
+    """List what notes and pages name of the code and what moved or is gone since.
+
+    Looked at are the notes of the project you are in and its AGENTS.md, CLAUDE.md and GEMINI.md; with PATH a page, or
+    all pages of a folder. Nothing is said of what another branch may have, or was never there. Exit code 1 where
+    something is gone, for CI and hooks before a commit. With --fix files and commands that moved are named anew in
+    notes, as one change; pages stay yours to edit.
+    """
+    stale = {} if path else _stale_notes(call)
+    pages = (
+        _stale_pages(path)
+        if path
+        else [line for name in _PAGES for line in _lines_of(Path(_root(call), name))]
+    )
+    now = datetime.now(UTC)
+    notes = {id: call.memory_as_it_is.snapshot.by_id[id] for id in stale}
+    done = _fixed(call, stale, yes) if fix and stale else ""
+
+    def document() -> dict[str, Any]:
+        return {
+            "notes": [
+                {"noteId": id, "title": notes[id].title, "stale": msgspec.to_builtins(one.references)}
+                for id, one in stale.items()
+            ],
+            "pages": [
+                {"file": str(file), "line": line, "stale": msgspec.to_builtins([one])}
+                for file, line, one in pages
+            ],
+            **({"changeSet": done} if done else {}),
+        }
+
+    def lines() -> Iterator[Line]:
+        for id, one in stale.items():
+            yield (bold(shorten(notes[id].title, LONGEST)), dim(f"  {id}"))
+            yield from (warn(f"  {line}") for line in stale_lines(one.references, now))
+        for file, line, told in pages:
+            yield (bold(f"{file}:{line}"), "  ", *(warn(said) for said in stale_lines([told], now)))
+        yield (
+            f"Fixed: nuggets undo {done}"
+            if done
+            else ""
+            if stale or pages
+            else "Everything is where it is said to be."
+        )
+
+    call.answer(document, lambda: [line for line in lines() if line])
+    told = [*(each for one in stale.values() for each in one.references), *(one for _, _, one in pages)]
+    return _GONE if any(one.state == "gone" for one in told) else 0
+
+
+@command(
+    "blame",
+    arg("what", metavar="FILE|SYMBOL"),
+    examples=("nuggets blame src/auth/token.py", "nuggets blame parse_config"),
+)
+def blame(call: Invocation, what: str) -> None:
+    """List the notes that name a file, a folder around it, or a symbol."""
+    from core.grounding.service import text_of
+
+    memory, root = call.memory_as_it_is, _root(call)
+    said = os.path.relpath(what, root) if os.path.lexists(what) else what
+    notes = list(memory.snapshot.visible)
+    found = [memory.snapshot.by_id[id] for id in memory.grounding.naming(map(text_of, notes), said, root)]
+    call.answer(
+        [{"noteId": note.id, "title": note.title, "content": note.content} for note in found],
+        lambda: [*map(_note_line, found)] or [f"No note names {shorten(what, LONGEST)}."],
+    )
+
+
+def _note_line(note: Note) -> Line:
+    said = note.content.strip().split("\n", 1)[0]
+    return (bold(shorten(note.title, LONGEST)), f"  {shorten(said, LONGEST)}", dim(f"  {note.id}"))
+
+
+def _root(call: Invocation) -> str:
+    """The folder of the project at hand, as it is checked out here."""
+    from core.grounding.service import checkout_at
+
+    project = call.project
+    if project is None or not project.root:
+        raise InvalidInputError(
+            "this folder is no project", code=ErrorCode.NO_PLACE, where=os.getcwd(), kept="nothing was checked",
+            todo="run this in the project's folder, or name a page",
+        )  # fmt: skip
+    return checkout_at(project.root)
+
+
+def _stale_notes(call: Invocation) -> dict[str, Stale]:
+    """The notes of the project at hand that name code which moved or is gone."""
+    memory = call.memory_as_it_is
+    here = memory.standpoint
+    notes = [note for note in memory.snapshot.visible if here is not None and here.is_own(note.nugget_name)]
+    found = memory.stale_of(notes).items()
+    return {id: one for id, one in found if any(each.state != "changed" for each in one.references)}
+
+
+def _stale_pages(path: Path) -> Sequence[tuple[Path, int, Standing]]:
+    """The lines of pages that name what moved or is gone: of a page, or of those of a folder."""
+    pages = [path] if path.is_file() else sorted(path.rglob("*.md")) if path.is_dir() else []
+    if not pages:
+        raise InvalidInputError("there is no such page", where=str(path), kept="nothing was checked")
+    return [line for page in pages for line in _lines_of(page)]
+
+
+def _lines_of(page: Path) -> list[tuple[Path, int, Standing]]:
+    from core.grounding.service import page_lines
+
+    return [(page, *one) for one in page_lines(page)] if page.is_file() else []
+
+
+def _fixed(call: Invocation, stale: dict[str, Stale], yes: bool) -> str:
+    """Names what moved where it is now, as one change, if that is wanted; the id of its entry, "" for none."""
+    from core.graph.edits import edit_note
+
+    memory = call.memory
+    texts = {id: one.repointed(memory.snapshot.by_id[id].content) for id, one in stale.items()}
+    changed = {id: text for id, text in texts.items() if text != memory.snapshot.by_id[id].content}
+    if not changed or not call.must_confirm(yes, "check --fix", f"Change {plural(len(changed), 'note')}?"):
+        return ""
+    _, change_set = memory.change(
+        f"repointed {plural(len(changed), 'note')}",
+        lambda draft: [edit_note(draft, id, content=text) for id, text in changed.items()],
+    )
+    return change_set.id

@@ -1,0 +1,53 @@
+"""Notes held against the code in the app: after the first frame, when the memory changes, and now and then."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from nuggets_tui.controllers.controller import Controller, background
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from core.memory import Memory
+    from core.model.judgement import Stale
+    from core.model.snapshot import Snapshot
+
+# People change code beside the app: it is looked at again after so many seconds.
+_EVERY: Final = 30.0
+_REST: Final = 1.0
+
+
+class GroundingController(Controller):
+    """Marks the notes that name code which moved or is gone. It shows what it finds, and changes nothing."""
+
+    def mounted(self) -> None:
+        """Looks now and then, whatever is done in the app."""
+        self.context.every(_EVERY, self.refresh)
+
+    def first_frame_shown(self) -> None:
+        """Looks for the first time."""
+        self.refresh()
+
+    def snapshot_shown(self) -> None:
+        """Other notes may name other code."""
+        if self.view.loaded:
+            self.refresh()
+
+    @background("grounding", exclusive=True)
+    async def refresh(self) -> None:
+        """Shows which notes are stale."""
+        session = self.context.open_session
+        if session is None or self.view.past is not None:
+            return
+        if not self.context.complete:
+            self.context.after(_REST, self.refresh)
+            return
+        found = await session.read(_stale, session.memory, session.snapshot)
+        if session is self.context.open_session and self.context.is_mounted and found != self.view.stale:
+            self.context.show(stale=found)
+
+
+def _stale(memory: Memory, snapshot: Snapshot) -> Mapping[str, Stale]:
+    found = memory.stale_of(snapshot.visible).items()
+    return {id: one for id, one in found if any(each.state != "changed" for each in one.references)}

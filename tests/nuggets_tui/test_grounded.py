@@ -1,0 +1,167 @@
+"""A memory held against the code of its project: what recall, briefing and promotion say of what is no more."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from kits.replayed import git
+
+from core import verbs
+from core.briefing import PROJECT
+from core.grounding.service import page_lines, text_of
+from core.memory import Memory
+from core.model.infer import MetaInput
+from core.projects import project_of
+from core.workspace import briefing_of
+
+CODE = "".join(f"export const value{number} = read('{number}', request);\n" for number in range(60))
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "scanner"
+    (folder / "src" / "auth").mkdir(parents=True)
+    (folder / "src" / "auth" / "middleware.ts").write_text(CODE)
+    (folder / "src" / "other.ts").write_text("export const other = 'nothing of the others';\n")
+    git(tmp_path, "init", "-q", "-b", "main", str(folder))
+    commit(folder)
+    monkeypatch.chdir(folder)
+    # However slow the machine is.
+    monkeypatch.setattr("core.grounding.SECONDS_OF_AN_ANSWER", 60.0)
+    return folder
+
+
+def commit(folder: Path) -> None:
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "--allow-empty", "-m", "x")
+
+
+def opened(tmp_path: Path) -> Memory:
+    memory = Memory.open(tmp_path / "memory")
+    memory.use_project(project_of(os.getcwd()))
+    return memory
+
+
+def remembered(tmp_path: Path) -> Memory:
+    memory = opened(tmp_path)
+    verbs.remember(memory, "", "auth handler", "src/auth/middleware.ts:47")
+    return memory
+
+
+def test_an_answer_says_where_its_file_moved_and_is_still_claimed(tmp_path: Path, root: Path) -> None:
+    memory = remembered(tmp_path)
+    assert memory.recall("auth handler").stale == ()
+    git(root, "mv", "src/auth/middleware.ts", "src/session.ts")
+    commit(root)
+    found = opened(tmp_path).recall("auth handler")
+    assert found.found
+    assert [(one.state, one.where) for one in found.stale] == [("moved", "src/session.ts:47")]
+
+
+def test_an_answer_whose_file_is_gone_is_offered_and_not_claimed(tmp_path: Path, root: Path) -> None:
+    memory = remembered(tmp_path)
+    (root / "src" / "auth" / "middleware.ts").unlink()
+    commit(root)
+    found = memory.recall("auth handler")
+    assert (found.found, found.judgement) == (False, "not sure")
+    (offered,) = found.candidates
+    assert [(one.said, one.state) for one in offered.stale] == [("src/auth/middleware.ts:47", "gone")]
+    assert offered.stale[0].commit == git(root, "rev-parse", "HEAD").strip()
+
+
+def test_a_note_written_by_another_program_is_held_against_the_code_of_its_time(
+    tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = remembered(tmp_path)
+    written = int(git(root, "log", "-1", "--format=%ct"))
+    monkeypatch.setenv("GIT_COMMITTER_DATE", f"{written + 60} +0000")
+    note = memory.snapshot.fact_notes["scanner", "auth handler"]
+    (root / "src" / "auth" / "middleware.ts").unlink()
+    commit(root)
+    late = text_of(note)._replace(id="never seen", written=written)
+    assert [one.state for one in memory.grounding.standings([late])["never seen"]] == ["gone"]
+
+
+def test_a_note_that_is_edited_is_bound_anew_for_what_is_new_in_it(tmp_path: Path, root: Path) -> None:
+    memory = remembered(tmp_path)
+    (root / "src" / "auth" / "middleware.ts").unlink()
+    commit(root)
+    note = memory.snapshot.fact_notes["scanner", "auth handler"]
+    verbs.edit_note(
+        memory, note.id, content="src/auth/middleware.ts:47, see src/other.ts", title=None, add_tags=(), remove_tags=(),
+        meta=MetaInput(),
+    )  # fmt: skip
+    states = memory.grounding.standings([text_of(memory.snapshot.by_id[note.id])])[note.id]
+    assert [(one.name, one.state) for one in states] == [
+        ("src/auth/middleware.ts", "gone"), ("src/other.ts", "fresh"),
+    ]  # fmt: skip
+
+
+def test_another_projects_notes_are_held_against_their_own_folder(tmp_path: Path, root: Path) -> None:
+    memory = remembered(tmp_path)
+    note = memory.snapshot.fact_notes["scanner", "auth handler"]
+    (root / "src" / "auth" / "middleware.ts").unlink()
+    memory.use_project(None)
+    assert [one.state for one in memory.stale_of([note])[note.id].references] == ["gone"]
+    root.rename(tmp_path / "away")
+    assert memory.stale_of([note]) == {}
+
+
+def test_a_briefing_marks_what_is_gone_and_promotion_leaves_it_out(tmp_path: Path, root: Path) -> None:
+    memory = remembered(tmp_path)
+    verbs.remember(memory, "", "other", "src/other.ts")
+    for key in ("auth handler", "other"):
+        for session in ("a", "b", "c"):
+            memory.recall(key, session=session)
+    (root / "src" / "auth" / "middleware.ts").unlink()
+    commit(root)
+    marks = {
+        one.line.partition(":")[0]: one.mark for one in briefing_of(memory).notes if one.section == PROJECT
+    }
+    assert [bool(marks[key]) for key in ("auth handler", "other")] == [True, False]
+    folder = tmp_path / "page"
+    result = memory.promotion.promote(memory_dir=folder)
+    assert [entry.note_id for entry in result.entries] == [memory.snapshot.fact_notes["scanner", "other"].id]
+
+
+def test_lines_of_a_page_that_lead_nowhere_are_told(root: Path) -> None:
+    page = root / "AGENTS.md"
+    page.write_text("# How\n\nSee src/auth/middleware.ts and src/other.ts.\nNever was: src/never.ts\n")
+    commit(root)
+    (root / "src" / "auth" / "middleware.ts").unlink()
+    page.write_text(page.read_text() + "The former src/auth/middleware.ts was removed.\n")
+    commit(root)
+    assert [(line, one.name, one.state) for line, one in page_lines(page)] == [
+        (3, "src/auth/middleware.ts", "gone")
+    ]
+
+
+def test_the_cleanup_proposes_the_new_place_and_hides_nothing_by_itself(tmp_path: Path, root: Path) -> None:
+    memory = remembered(tmp_path)
+    verbs.remember(memory, "", "other", "src/other.ts")
+    git(root, "mv", "src/auth/middleware.ts", "src/session.ts")
+    (root / "src" / "other.ts").unlink()
+    commit(root)
+    assert not {"repoint", "hide"} & {
+        one.type for one in memory.reflect(dry_run=True, unattended=True).changes
+    }
+    changes = {one.type: one for one in memory.reflect(dry_run=True).changes}
+    assert changes["repoint"].doubtful
+    assert changes["hide"].doubtful
+    done = memory.reflect(accept=[changes["repoint"].id])
+    nugget = memory.snapshot.by_name["scanner"]
+    assert nugget.find("auth handler")[1].value == "src/session.ts:47"
+    assert memory.recall("auth handler").stale == ()
+    memory.history.undo(done.change_set)
+    assert memory.snapshot.by_name["scanner"].find("auth handler")[1].value == "src/auth/middleware.ts:47"
+
+
+def test_a_search_lists_what_is_stale(tmp_path: Path, root: Path) -> None:
+    memory = remembered(tmp_path)
+    verbs.remember(memory, "", "other", "src/other.ts")
+    (root / "src" / "other.ts").unlink()
+    commit(root)
+    assert [hit.note.title for hit in memory.search("is:stale")] == ["other"]
+    assert [hit.note.title for hit in memory.search("-is:stale")] == ["auth handler"]
