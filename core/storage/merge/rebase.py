@@ -6,7 +6,6 @@ Facts are merged first. A note goes where its fact goes: what gives way takes th
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from functools import cache
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -15,7 +14,7 @@ from core.errors import ConflictError, ErrorCode
 from core.model.build import as_visible_fact
 from core.model.change import ChangeSet, FactChange, NoteChange, NuggetChange
 from core.model.compare import alike
-from core.model.draft_facts import DraftFacts, HiddenIndexes
+from core.model.draft_facts import HiddenIndexes
 from core.model.fact import Fact, NuggetMeta
 from core.model.note import HiddenFact, Note, normalised_note, replace, sound_links
 from core.model.snapshot import Snapshot
@@ -138,7 +137,6 @@ class _Rebase:
             waits = change.before.hidden_fact if change.before is not None else None
             if waits is not None and change.id in ours.by_id and not ours.by_id[change.id].hidden:
                 self._waited[change.note.nugget_name, waits.key] = waits
-        self._held = cache(lambda name: DraftFacts(ours.by_name[name].facts if name in ours.by_name else ()))
 
     def _stands(self, found: ConflictError, ours: Any, theirs: Any, *item: str) -> bool:
         """Whether the change of a whole thing is made; `item` is lost otherwise. Raises ConflictError."""
@@ -159,7 +157,7 @@ class _Rebase:
         """The change set as far as it goes; see `lost`. Raises ConflictError."""
         made, ours = self._made, self._ours
         facts = self._facts()
-        replaced = [*self._orphans(facts), *self._replaced_twins(facts)]
+        replaced = [*self._twins(facts)]
         if self.lost:
             # Nobody is asked about a note whose fact gives way.
             return made
@@ -179,7 +177,6 @@ class _Rebase:
         holders = {holder for id in leaving for holder, _ in ours.links_in.get(id, ())}
         for note in (ours.by_id[id] for id in sorted(holders - {change.id for change in notes})):
             notes.append(NoteChange(id=note.id, before=note, after=normalised_note(note, exists)))
-        facts += self._facts_of_strangers(notes)
         nuggets = [change for one in made.nuggets if (change := self._nugget(one, facts)) is not None]
         # One that is gone here is there again for what comes.
         gone = {one.nugget for one in facts if one.after is not None} - ours.by_name.keys()
@@ -274,36 +271,24 @@ class _Rebase:
 
     # Notes and their facts
 
-    def _standing(self, nugget: str, key: str) -> Note | None:
-        """The visible note of a fact that no change is about."""
-        twin = self._ours.fact_notes.get((nugget, key))
-        return twin if twin is not None and not twin.hidden and twin.id not in self._touched else None
-
-    def _orphans(self, facts: list[FactChange]) -> Iterator[str]:
-        """A fact does not leave its file when another program made a further note of it, which would stand for nothing.
-
-        Gives the ids of such notes that are to go with their facts.
+    def _twins(self, facts: list[FactChange]) -> Iterator[str]:
+        """Ids of visible notes that no change is about, whose fact goes, or gives its key to one that is brought back:
+        what another program made of it meanwhile goes with it.
         """
-        changed = (one for one in self._made.notes if one.before is not None and not one.before.hidden)
-        noted = {name for change in changed for name in facts_of_note(change)}
+        changed = [one for one in self._made.notes if one.before is not None]
+        noted = {
+            name for one in changed if one.before and not one.before.hidden for name in facts_of_note(one)
+        }
+        back = {name for one in changed if one.after and not one.after.hidden for name in facts_of_note(one)}
+        anew = back & {(one.nugget, one.key) for one in self._made.facts if one.before is None}
         for fact in facts:
-            # A repair stored this fact without touching its note, so undo removes it alone.
-            alone = self._undoing and (fact.nugget, fact.key) not in noted
-            twin = self._standing(fact.nugget, fact.key) if fact.after is None and not alone else None
-            if twin is not None:
-                anew = conflict(ErrorCode.STORED_MEANWHILE, twin.id, fact.key, "", twin.content)
-                if self._stands(anew, None, twin, "fact", fact.nugget, fact.key):
-                    yield twin.id
-
-    def _replaced_twins(self, facts: list[FactChange]) -> Iterator[str]:
-        """Ids of the notes of newcomers, where it was decided that a fact which is brought back replaces them."""
-        anew = {(one.nugget, one.key) for one in self._made.facts if one.before is None}
-        won = anew & {(one.nugget, one.key) for one in facts if one.before is not None}
-        for change in self._made.notes:
-            name = (change.note.nugget_name, change.note.key)
-            appears = change.before is not None and change.after is not None and not change.after.hidden
-            twin = self._standing(*name) if appears and change.note.is_fact and name in won else None
-            if twin is not None:
+            name = (fact.nugget, fact.key)
+            # A repair stored a fact without touching its note, so undo removes it alone.
+            goes = fact.after is None and not (self._undoing and name not in noted)
+            twin = self._ours.fact_notes.get(name)
+            if twin is None or twin.hidden or twin.id in self._touched:
+                continue
+            if goes or (name in anew and fact.before is not None):
                 yield twin.id
 
     def _with_newest_facts(self, notes: list[NoteChange], facts: list[FactChange]) -> list[NoteChange]:
@@ -337,38 +322,6 @@ class _Rebase:
             return msgspec.structs.replace(change, after=replace(after, hidden_fact=waits))
 
         return list(map(newest, notes)) if leaving else notes
-
-    def _facts_of_strangers(self, notes: list[NoteChange]) -> Iterator[FactChange]:
-        """A note does not appear for a fact that another program gave another value or took out.
-
-        Gives the changes that bring such facts back to what their notes say, where that was decided.
-        """
-        keys = {(one.nugget, (one.after or one).key) for one in self._made.facts}
-        for change in notes:
-            note = change.after
-            if note is None or note.hidden or not note.is_fact:
-                continue
-            name = (note.nugget_name, note.key)
-            if (change.before is not None and not change.before.hidden) or name in keys:
-                continue
-            place, fact = self._held(note.nugget_name).find(note.key) or (None, None)
-            value = fact.value if fact is not None else ""
-            if fact is not None and (note.nugget_name, fact.key) in keys:
-                continue
-            if alike(value, note.content) or (self._undoing and self._came_alone(note, fact)):
-                continue
-            strange = conflict(ErrorCode.FACT_CHANGED_MEANWHILE, note.id, note.key, note.content, value)
-            if self._stands(strange, note, change.before, "note", note.id):
-                stored = fact if fact is not None else Fact(key=note.key, value="", hits=note.hits)
-                after = msgspec.structs.replace(stored, value=note.content)
-                yield FactChange(nugget=name[0], key=stored.key, before=fact, after=after, index=place)
-
-    def _came_alone(self, note: Note, fact: Fact | None) -> bool:
-        """Whether a note that is back by taking something back did not stand for the fact of its key before either."""
-        if fact is None or note.hidden_fact is not None:
-            return True
-        mirror = self._ours.fact_notes.get((note.nugget_name, fact.key))
-        return mirror is not None and not mirror.hidden and mirror.id != note.id
 
     # Notes
 

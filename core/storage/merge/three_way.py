@@ -14,7 +14,7 @@ from core.model.compare import alike
 from core.model.fact import Fact
 from core.model.note import FILE_NAMES, METADATA_FIELDS, HiddenFact, Link, Note, Page, replace
 from core.storage.format.json_text import dump
-from core.storage.merge.deciding import OF_ITS_FACT, Decide, conflict, same_fact
+from core.storage.merge.deciding import OF_ITS_FACT, Decide, conflict
 from core.text.diff3 import merged_lines
 
 _NOTHING: Final = object()
@@ -54,7 +54,7 @@ def merge_notes(base: Note | None, stands: Note, brought: Note, decide: Decide) 
             # Two programs may have changed other lines of a page.
             lines = merged_lines(former, there, here) if here != there else None
         changes[name] = _field(stands.id, name, former, here, there, decide) if lines is None else lines
-    changes |= _state(base, stands, brought, changes["hidden"], changes["content"])
+    changes |= _state(base, stands, brought, changes["hidden"])
     return replace(stands, **changes, **_rest(stands.id, base, stands, brought, decide))
 
 
@@ -164,29 +164,21 @@ def _joined(base: Any, stands: tuple[Any, ...], brought: tuple[Any, ...]) -> tup
     return (*kept, *(item for name, item in other.items() if name not in known and name not in mine))
 
 
-def _state(base: Note | None, stands: Note, brought: Note, hidden: bool, content: str) -> dict[str, Any]:
+def _state(base: Note | None, stands: Note, brought: Note, hidden: bool) -> dict[str, Any]:
     """What goes with being hidden: the waiting fact and the time."""
     if stands.hidden != brought.hidden:
         side = stands if stands.hidden == hidden else brought
         return {"hidden_fact": side.hidden_fact, "archived_at": side.archived_at}
     former = (base.hidden_fact, base.archived_at) if base is not None else (_NOTHING, _NOTHING)
     return {
-        "hidden_fact": _waiting(former[0], stands.hidden_fact, brought.hidden_fact, content),
+        "hidden_fact": _waiting(former[0], stands.hidden_fact, brought.hidden_fact),
         "archived_at": _latest(former[1], stands.archived_at, brought.archived_at),
     }
 
 
-def _waiting(
-    base: Any, stands: HiddenFact | None, brought: HiddenFact | None, content: str
-) -> HiddenFact | None:
-    """The fact that waits in a hidden note; of two that differ the one that says what the note says."""
-    if brought in (stands, base):
-        return stands
-    if stands == base or stands is None or brought is None:
-        return brought if stands == base else stands or brought
-    if same_fact(stands, brought):
-        return max(stands, brought, key=lambda fact: (fact.hits, -fact.index))
-    return brought if alike(brought.value, content) and not alike(stands.value, content) else stands
+def _waiting(base: Any, stands: HiddenFact | None, brought: HiddenFact | None) -> HiddenFact | None:
+    """The fact that waits in a hidden note; of two that differ the one that stands."""
+    return stands if brought == base or stands not in (base, None) else brought
 
 
 def _latest(base: Any, stands: str | None, brought: str | None) -> str | None:
