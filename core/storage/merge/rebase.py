@@ -299,6 +299,8 @@ class _Rebase:
         """
         thought_out = {(one.nugget, one.key): one.before for one in self._made.facts if one.after is None}
         leaving = {(one.nugget, one.key): one for one in facts if one.after is None}
+        hidden = self._ours.hidden_facts
+        indexes = {name: HiddenIndexes(hidden.get(name, {})) for name in {name for name, _ in leaving}}
 
         def newest(change: NoteChange) -> NoteChange:
             before, after = change.before, change.after
@@ -317,8 +319,7 @@ class _Rebase:
                     extra=fact.extra,
                 )  # fmt: skip
             if not self._undoing:
-                hidden = HiddenIndexes(self._ours.hidden_facts.get(taken.nugget, {}))
-                waits = msgspec.structs.replace(waits, index=hidden.index_of(taken.index or 0))
+                waits = msgspec.structs.replace(waits, index=indexes[taken.nugget].index_of(taken.index or 0))
             return msgspec.structs.replace(change, after=replace(after, hidden_fact=waits))
 
         return list(map(newest, notes)) if leaving else notes
