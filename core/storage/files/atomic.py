@@ -10,7 +10,7 @@ import stat
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from core.errors import ErrorCode, LockTimeoutError, NotSyncedError, ReadOnlyError, StorageError, remedy_for
 from core.folder import GRAPH_FILE, NOWHERE
@@ -18,6 +18,8 @@ from core.user_folders import STATE_VARIABLE
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
+
+    AnyLock: TypeAlias = "BaseFileLock | _SystemLock"
 
 
 HELD_SUFFIX: Final = ".held"
@@ -61,15 +63,13 @@ class Lock:
         self._in_turn = in_turn
         self._held = path.with_name(path.name + HELD_SUFFIX)
         self._next = path.with_name(path.name + NEXT_SUFFIX)
-        self._lock: BaseFileLock | None = None
+        self._lock: AnyLock | None = None
 
     def acquire(self, seconds: float, *, kept: str = "nothing was written") -> None:
         """Takes the lock. Waits at most so long for one that stays held; with in_turn, as long for earlier callers.
         Raises LockTimeoutError, OSError, also where the folder is gone.
         """
-        from filelock import FileLock, SoftFileLock, Timeout
-
-        lock: BaseFileLock = FileLock(self._path, mode=_FILE_MODE, thread_local=False, fallback_to_soft=False)
+        lock: AnyLock = _system_lock(self._path)
         todo = "try again when it is done"
         try:
             try:
@@ -77,14 +77,16 @@ class Lock:
                     with self._queue(seconds):
                         _take(lock, self._path, seconds)
             except OSError as error:
-                if isinstance(error, Timeout) or error.errno not in _NO_LOCKS:
+                if isinstance(error, TimeoutError) or error.errno not in _NO_LOCKS:
                     raise
+                from filelock import SoftFileLock
+
                 lock = SoftFileLock(self._held, mode=_FILE_MODE, thread_local=False)
                 todo += (
                     f"; this file system has no locks, so if no other program is running, delete {self._held}"
                 )
                 _take(lock, self._path, seconds)
-        except Timeout as error:
+        except TimeoutError as error:
             raise LockTimeoutError(
                 f"another program has locked the memory for {seconds:g} s",
                 where=str(self._path), kept=kept, todo=todo,
@@ -93,16 +95,14 @@ class Lock:
 
     @contextlib.contextmanager
     def _queue(self, seconds: float) -> Iterator[None]:
-        """Within this, it is this one's turn, which was waited for at most so long. Raises Timeout."""
-        from filelock import FileLock, Timeout
-
+        """Within this, it is this one's turn, which was waited for at most so long. Raises TimeoutError."""
         if not self._in_turn:
             yield
             return
-        turn = FileLock(self._next, mode=_FILE_MODE, thread_local=False, fallback_to_soft=False)
+        turn = _system_lock(self._next)
         try:
             _take(turn, self._path, seconds)
-        except Timeout:
+        except TimeoutError:
             raise
         except OSError:
             # A queue is for fairness alone: the lock itself tells whether it may be had.
@@ -129,21 +129,77 @@ _FOLDER_MODE: Final = 0o700
 _KEPT: Final = "nothing was written"
 
 
-def _take(lock: BaseFileLock, path: Path, seconds: float) -> None:
-    """Takes the lock of the file at a path, waiting at most so long. Raises Timeout, OSError, also where its folder is
-    gone: the library would make it, and one that was removed meanwhile would be back.
+class _SystemLock:
+    """The lock that the system keeps of a file; `flock` of another program is the same."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._handle = -1
+
+    def acquire(self, timeout: float, poll_interval: float) -> None:
+        """Takes the lock, asking for it until so many seconds are over. Raises TimeoutError, OSError."""
+        until = time.monotonic() + timeout
+        while not self._take():
+            if time.monotonic() >= until:
+                raise TimeoutError
+            time.sleep(poll_interval)
+
+    def _take(self) -> bool:
+        import fcntl
+
+        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        try:
+            handle = os.open(self._path, flags, _FILE_MODE)
+        except BlockingIOError:
+            # Another program is asked for it by the system first.
+            return False
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # Who held it before may have removed the file: then this is the lock of nothing.
+            if os.fstat(handle).st_nlink:
+                self._handle, handle = handle, -1
+        except OSError as error:
+            if error.errno not in (errno.EACCES, errno.EAGAIN):
+                raise
+        finally:
+            if handle >= 0:
+                os.close(handle)
+        return self._handle >= 0
+
+    def release(self) -> None:
+        """Lets another take it. Raises OSError."""
+        import fcntl
+
+        handle, self._handle = self._handle, -1
+        if handle >= 0:
+            # A child that was forked meanwhile has the file open as well: closing it would not end the lock.
+            try:
+                fcntl.flock(handle, fcntl.LOCK_UN)
+            finally:
+                os.close(handle)
+
+
+def _system_lock(path: Path) -> AnyLock:
+    if os.name != "nt":
+        return _SystemLock(path)
+    from filelock import FileLock
+
+    return FileLock(path, mode=_FILE_MODE, thread_local=False, fallback_to_soft=False)
+
+
+def _take(lock: AnyLock, path: Path, seconds: float) -> None:
+    """Takes the lock of the file at a path, waiting at most so long. Raises TimeoutError, OSError, also where its
+    folder is gone: the library would make it, and one that was removed meanwhile would be back.
     """
     os.stat(path.parent)
     lock.acquire(timeout=seconds, poll_interval=_POLL_SECONDS)
 
 
-def _took(lock: BaseFileLock, path: Path) -> bool:
+def _took(lock: AnyLock, path: Path) -> bool:
     """Takes a lock that nobody holds; whether it did. Raises OSError."""
-    from filelock import Timeout
-
     try:
         _take(lock, path, 0)
-    except Timeout:
+    except TimeoutError:
         return False
     return True
 

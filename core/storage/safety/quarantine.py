@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -57,7 +56,10 @@ def set_aside(
     if moment is None:
         raise InvalidInputError("not a time", where=repr(at), kept="nothing was written")
     file, where, reason = map(encodable, (file, where, reason))
-    folder, digest = side_folder(home, QUARANTINE), hashlib.sha256(data).hexdigest()
+    # It loads a library of ciphers.
+    from hashlib import sha256
+
+    folder, digest = side_folder(home, QUARANTINE), sha256(data).hexdigest()
     # The last part of the file's path, in characters that every system takes.
     short = _UNFIT.sub("_", PurePosixPath(file).name)[-_LONGEST_NAME:] or "file"
     for name in remove_half_written(folder):
