@@ -61,7 +61,7 @@ def test_the_lock_of_a_process_that_was_killed_is_nobodys(tmp_path: Path, no_loc
     killed = (
         "import fcntl, os, sys; from pathlib import Path; from core.storage.files.atomic import Lock\n"
         f"def refuse(*_): raise OSError({errno.ENOSYS}, 'no locks')\n"
-        "fcntl.flock = refuse; Lock(Path(sys.argv[1])).acquire(1.0); os._exit(9)"
+        "fcntl.flock = refuse; held = Lock(Path(sys.argv[1])); held.acquire(1.0); os._exit(9)"
     )
     subprocess.run([sys.executable, "-c", killed, str(tmp_path / LOCK_NAME)], check=False, timeout=60)
     assert (tmp_path / (LOCK_NAME + HELD_SUFFIX)).exists()
