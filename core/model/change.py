@@ -6,7 +6,6 @@ after. Preview, audit log, undo and rebase all read this one shape.
 
 from __future__ import annotations
 
-import json
 from typing import Final, Literal, TypeVar
 
 import msgspec
@@ -159,6 +158,8 @@ class ChangeSet(msgspec.Struct, frozen=True, kw_only=True):
                     where=repr(file.path),
                     kept="nothing was written",
                 )
+        import json
+
         whole = json.dumps(msgspec.to_builtins(self), ensure_ascii=False)
         return msgspec.json.decode(encodable(whole), type=ChangeSet)
 
