@@ -26,8 +26,8 @@ from core.pipeline.document_text import (
     read_text,
 )
 from core.pipeline.fetch import Network, check_address, fetch
-from core.pipeline.intake.chunks import chunks, next_chunk
 from core.pipeline.intake.normalisation import content_hash
+from core.pipeline.intake.sentences import chunks, next_chunk
 from core.pipeline.records import AddedDocument, Document, DocumentKind, Job
 from core.pipeline.writes.submit import LONGEST, Submission, store_submission
 from core.settings.pipeline_sections import PipelineConfiguration

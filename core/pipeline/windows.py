@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Literal
 
-from core.pipeline.intake.chunks import chunks, next_chunk
 from core.pipeline.intake.redaction import MARK
-from core.pipeline.intake.sentences import TextSpan
+from core.pipeline.intake.sentences import TextSpan, chunks, next_chunk
 from core.text.secrets import find_secrets
 
 # A window that says more than one answer holds is read in halves, down to this size (characters).

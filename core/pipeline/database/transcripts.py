@@ -15,8 +15,8 @@ from typing import Final, Literal
 from core.errors import BrokenFileError
 from core.folder import DATABASE_FILE
 from core.pipeline.database.tables import Rows
-from core.pipeline.intake.chunks import excerpt
 from core.pipeline.intake.redaction import Redacted
+from core.pipeline.intake.sentences import excerpt
 from core.pipeline.records import Conversation
 
 Outcome = Literal["new", "longer", "revision", "unchanged"]

@@ -8,9 +8,9 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
 from core.pipeline.database.connection import Database
-from core.pipeline.intake.chunks import chunks
 from core.pipeline.intake.normalisation import content_hash
 from core.pipeline.intake.redaction import redact
+from core.pipeline.intake.sentences import chunks
 from core.pipeline.models.provider import ModelError, Provider
 from core.pipeline.note_linking import text_of
 from core.pipeline.records import Job

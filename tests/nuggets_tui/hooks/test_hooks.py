@@ -27,7 +27,7 @@ from core.graph.edits import create_note
 from core.memory import Memory
 from core.model.change import Author
 from core.model.note import newer_preference
-from core.pipeline.preferences import takes_place_of
+from core.pipeline.contradiction import takes_place_of
 from core.pipeline.service import Pipeline
 from core.text.estimate import estimate_tokens
 from core.user_folders import cache_folder, state_folder

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kits.hostile import HOSTILE
 from kits.laws import examples
 
-from core.pipeline.intake.chunks import chunks, next_chunk
+from core.pipeline.intake.sentences import chunks, next_chunk
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "chunking.json").read_text("utf-8"))
 FAMILY = "👨‍👩‍👧‍👦"

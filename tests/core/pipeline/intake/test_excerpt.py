@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.pipeline.intake.chunks import excerpt
+from core.pipeline.intake.sentences import excerpt
 
 LONG = " ".join(f"word{number}" for number in range(1000))
 
