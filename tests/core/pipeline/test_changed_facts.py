@@ -107,7 +107,9 @@ def test_a_change_waits_in_every_mode_with_the_old_and_the_new_beside_each_other
     assert (waiting.target_content, waiting.content) == (POSTGRES, COCKROACH)
     assert case.pipeline.status().proposals_open == 1
     assert case.pipeline.resolve_ids([COCKROACH]) == (waiting.id,)
-    assert (waiting.resolved_at, waiting.resolved_by) == (None, "")
+    assert (waiting.resolved_at, waiting.resolved_by, waiting.note_id) == (None, "", "")
+    assert note_texts(case.pipeline) == [POSTGRES]
+    case.agree()
 
 
 @every_mode
@@ -177,13 +179,6 @@ def test_recall_of_the_old_fact_names_what_waits_against_it(case: Case, mode: st
     case.pipeline.refuse([waiting.id])
     with contextlib.closing(open_memory(case.home)) as memory:
         assert not memory.recall("what database does the team use PostgreSQL", record=False).disputed_by
-
-
-@every_mode
-def test_a_change_that_waits_is_no_note(case: Case, mode: str) -> None:
-    waiting = case.changed(mode)
-    assert (waiting.note_id, note_texts(case.pipeline)) == ("", [POSTGRES])
-    case.agree()
 
 
 @every_mode
@@ -449,14 +444,6 @@ def test_both_sides_of_a_change_accepted_together_leave_the_new_one_alone(case: 
     done = case.accept(*(old, new)[::order])
     assert done.written == (new.id,)
     assert done.skipped == ((old.id, "a later one replaces it"),)
-    assert note_texts(case.pipeline) == [COCKROACH]
-    assert case.pipeline.proposals() == ()
-    case.agree()
-
-
-def test_the_new_side_alone_settles_the_old_one(case: Case) -> None:
-    _, new = shadowed(case)
-    assert case.accept(new).written == (new.id,)
     assert note_texts(case.pipeline) == [COCKROACH]
     assert case.pipeline.proposals() == ()
     case.agree()

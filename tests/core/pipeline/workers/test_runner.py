@@ -133,24 +133,6 @@ def test_frozen_it_asks_no_model_about_texts_that_were_queued_before_and_says_so
     assert len(model.prompts) == 1
 
 
-def test_in_shadow_mode_nothing_is_written_until_a_person_accepts(opened: Opened) -> None:
-    pipeline = opened(settings="shadowMode = true")
-    pipeline.ingest(f"{TEXT} The office cat is called Turing.")
-    drain(pipeline)
-    assert note_texts(pipeline) == []
-    assert pipeline.status().facts == 0
-    assert pipeline.status().light is PipelineState.REVIEW
-    first, second = pipeline.proposals()
-    done = pipeline.accept([first.id])
-    assert done.written == (first.id,)
-    assert done.change_set is not None
-    assert note_texts(pipeline) == [first.content]
-    assert pipeline.refuse([second.id]) == 1
-    assert pipeline.proposals() == ()
-    drain(pipeline)
-    assert note_texts(pipeline) == [first.content]
-
-
 def test_what_keeps_notes_from_being_written_is_told_and_asks_no_model_until_it_is_over(
     opened: Opened, clock: Clock, tmp_path: Path
 ) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from kits.scripted_model import ScriptedModel
 from kits.writes_kit import CONTROLLED, FULL, SHADOW, Writes, decision, fact, found
 
 from core.graph.edits import edit_note, hide_note
@@ -153,28 +152,6 @@ def test_an_ungrounded_fact_waits_and_is_written_when_a_person_says_so(full: Wri
 # Updates and deletions
 
 
-def test_an_accepted_update_hides_the_old_note_and_its_words_take_its_place(full: Writes) -> None:
-    (note_id,) = full.known(TEA)
-    full.learn(TEXT, found(COFFEE), decision("update", "C1"))
-    waiting = full.proposal()
-    assert (waiting.status, waiting.target_note, waiting.target_content) == ("review", note_id, TEA)
-    full.accept(waiting.id)
-    assert full.notes() == [COFFEE]
-    old, new = full.memory.snapshot.by_id[note_id], full.memory.snapshot.by_id[full.proposal().note_id]
-    assert (old.hidden, old.content, new.title) == (True, TEA, COFFEE)
-    assert [(link.to, link.reason) for link in new.links] == [(note_id, "replaces")]
-    there = full.database.reading.facts.of_note(new.id)
-    former = full.database.reading.facts.of_note(note_id)
-    assert there
-    assert former
-    assert (there.content, there.proposal_id, former.status) == (COFFEE, waiting.id, "denied")
-    # The new words are known from now on.
-    full.learn(f"{TEXT} Again", found(COFFEE.upper()))
-    assert full.proposal().status == "deduped"
-    told = [row for row in full.history(waiting.id) if row.event == "accepted"]
-    assert [(row.old_content, row.new_content) for row in told] == [(TEA, COFFEE)]
-
-
 def test_an_accepted_update_of_a_note_of_a_persons_own_hides_it_and_leaves_its_words(full: Writes) -> None:
     (note_id,) = full.known(TEA)
     with full.database.write() as writer:
@@ -236,27 +213,3 @@ def test_a_deletion_of_a_note_that_is_hidden_by_now_has_nothing_to_do(shadow: Wr
     done = shadow.accept(shadow.proposal().id)
     assert done.skipped[0][1] == "the note is hidden or deleted"
     assert shadow.proposal().reason == ProposalReason.TARGET_GONE
-
-
-def test_a_later_fact_of_the_same_text_stands_for_the_earlier_one_that_it_corrects(shadow: Writes) -> None:
-    better = "Anna likes green tea with honey"
-    shadow.learn(f"{TEXT} {better}", found(TEA, better), decision("update", "C1"))
-    (waiting,) = shadow.proposals(all=False)
-    assert (waiting.content, waiting.action) == (better, "add")
-    (earlier,) = [one for one in shadow.proposals() if one.content == TEA]
-    assert (earlier.status, earlier.reason) == ("skipped", ProposalReason.REPLACED)
-    assert shadow.accept(waiting.id).written == (waiting.id,)
-    assert shadow.notes() == [better]
-
-
-def test_the_model_is_asked_about_contradictions_where_that_is_switched_on(full: Writes) -> None:
-    import msgspec
-
-    full.known("The checkout service stores orders in PostgreSQL")
-    full.configuration = msgspec.structs.replace(FULL, semantic_contradiction_enabled=True)
-    moved = "The checkout service stores orders in MongoDB"
-    verdict = {"contradicts": True, "confidence": 0.9, "reasoning": "another database"}
-    full.submit(f"{moved} now")
-    full.extract(ScriptedModel([found(moved), decision("update", "C1"), verdict]))
-    assert full.proposal().reason == ProposalReason.CONTRADICTION
-    assert full.proposal().contradiction == "semantic (0.90): another database"
