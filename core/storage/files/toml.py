@@ -76,10 +76,6 @@ def _reads_as(text: str, wanted: Mapping[Path, Any]) -> bool:
         return False
 
 
-def _with_line_ends(made: str, text: str) -> str:
-    return re.sub(r"(?<!\r)\n", "\r\n", made) if "\r\n" in text else made
-
-
 def _edited(text: str, before: Mapping[Path, Any], changes: Mapping[Path, Any]) -> str | None:
     """The text with values changed where they stand; None for a layout that does not allow it."""
     import tomlkit
@@ -88,33 +84,29 @@ def _edited(text: str, before: Mapping[Path, Any], changes: Mapping[Path, Any]) 
     try:
         document = tomlkit.parse(text)
         for path, value in changes.items():
-            if value is None:
-                _take_out(document, path)
-            elif before.get(path, _ABSENT) != value:
+            if value is None or before.get(path, _ABSENT) != value:
                 _put(document, path, value)
-        return _with_line_ends(document.as_string(), text)
+        made = document.as_string()
+        return re.sub(r"(?<!\r)\n", "\r\n", made) if "\r\n" in text else made
     except (TOMLKitError, KeyError, TypeError, AttributeError):
         return None
 
 
 def _put(document: Any, path: Path, value: Any) -> None:
+    """Puts a value into its table, which is made; None takes it out, and its table where nothing is left there."""
     import tomlkit
 
-    table = document
-    for depth, name in enumerate(path[:-1]):
-        if name not in table:
-            # Only the innermost table gets a heading of its own.
-            table[name] = tomlkit.table(is_super_table=depth < len(path) - 2)
-        table = table[name]
-    table[path[-1]] = value
-
-
-def _take_out(document: Any, path: Path) -> None:
     tables = [document]
-    for name in path[:-1]:
+    for depth, name in enumerate(path[:-1]):
         if name not in tables[-1]:
-            return
+            if value is None:
+                return
+            # Only the innermost table gets a heading of its own.
+            tables[-1][name] = tomlkit.table(is_super_table=depth < len(path) - 2)
         tables.append(tables[-1][name])
+    if value is not None:
+        tables[-1][path[-1]] = value
+        return
     if path[-1] in tables[-1]:
         del tables[-1][path[-1]]
     for name, outer, table in reversed(list(zip(path, tables, tables[1:], strict=False))):
