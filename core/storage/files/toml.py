@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 from core.errors import BrokenFileError, ConflictError, ErrorCode, InvalidInputError, Remedy, StorageError
@@ -57,8 +58,9 @@ def with_values(data: bytes | None, changes: Mapping[Path, Any], where: str) -> 
     text = (data or b"").decode("utf-8")
     try:
         made = _edited(text, before, changes)
-        if made is not None and _reads_as(made, wanted):
-            return made.encode("utf-8")
+        with suppress(BrokenFileError):
+            if made is not None and values(made.encode("utf-8"), "") == wanted:
+                return made.encode("utf-8")
     except UnicodeEncodeError as error:
         raise InvalidInputError(
             "contains characters that a file cannot hold", where=where, kept=_KEPT
@@ -67,13 +69,6 @@ def with_values(data: bytes | None, changes: Mapping[Path, Any], where: str) -> 
         "this value cannot be changed without touching others",
         where=where, kept=_KEPT, todo="change it by hand",
     )  # fmt: skip
-
-
-def _reads_as(text: str, wanted: Mapping[Path, Any]) -> bool:
-    try:
-        return values(text.encode("utf-8"), "") == wanted
-    except BrokenFileError:
-        return False
 
 
 def _edited(text: str, before: Mapping[Path, Any], changes: Mapping[Path, Any]) -> str | None:

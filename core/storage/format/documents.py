@@ -128,7 +128,8 @@ class _File(Generic[_Item]):
                 apart[raw] = found
                 at = f"{self.kind.word} {place + 1} ({id_of(found)})"
                 what = f"has the {self.kind.name} of an earlier one, which is used; it stays in the file"
-                shared.append(self.problem(self.kind.shared, at, what, _names_of(found)))
+                names = (found.id, found.title) if isinstance(found, Note) else ()
+                shared.append(self.problem(self.kind.shared, at, what, names))
                 found = None
             elif found is not None:
                 known.add(id_of(found))
@@ -276,10 +277,6 @@ Document = GraphDocument | NuggetDocument
 def id_of(item: Note | Fact) -> str:
     """What a note or fact is known by in its file: the note's id, the fact's key."""
     return item.id if isinstance(item, Note) else item.key
-
-
-def _names_of(item: Note | Fact) -> tuple[str, ...]:
-    return (item.id, item.title) if isinstance(item, Note) else ()
 
 
 def kind_of(data: bytes) -> str:
@@ -768,29 +765,18 @@ def _named_in_utf8(name: str) -> str:
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
-def _which_counts(item: tuple[Path, NuggetDocument]) -> tuple[bool, bool, str]:
-    """Of several files of one nugget the first counts: donna before nugget, its own name before that of a copy."""
-    path, document = item
-    return (
-        not path.name.endswith(FACT_SUFFIXES[0]),
-        nugget_of_file(path.name) != document.meta.name,
-        path.name,
-    )
-
-
-def _legible(graph: GraphDocument) -> tuple[Note, ...]:
-    # Without a problem none is missing, and the tuple itself will do.
-    if not graph.problems:
-        return cast("tuple[Note, ...]", graph.notes)
-    return tuple(note for note in graph.notes if note is not None)
-
-
 def assembled(
     home: Path, graph: GraphDocument, nuggets: Mapping[Path, NuggetDocument], former: Loaded | None = None
 ) -> Loaded:
     """The files together with their snapshot, one revision further than `former`."""
+
+    def which_counts(item: tuple[Path, NuggetDocument]) -> tuple[bool, bool, str]:
+        # Of several files of one nugget the first: donna before nugget, its own name before that of a copy.
+        name, nugget = item[0].name, item[1].meta.name
+        return not name.endswith(FACT_SUFFIXES[0]), nugget_of_file(name) != nugget, name
+
     named: dict[str, NuggetDocument] = {}
-    nuggets = dict(sorted(nuggets.items(), key=_which_counts))
+    nuggets = dict(sorted(nuggets.items(), key=which_counts))
     problems = list(graph.problems)
     read_only = graph.read_only
     for document in nuggets.values():
@@ -806,7 +792,9 @@ def assembled(
                     used=used,
                 )
             )  # fmt: skip
-    notes = _legible(graph)
+    # Without a problem none is missing, and the tuple itself will do.
+    whole = cast("tuple[Note, ...]", graph.notes)
+    notes = tuple(note for note in whole if note is not None) if graph.problems else whole
     found = tuple(named[name].nugget for name in sorted(named))
     # Nothing was done to the facts where these are the same objects, and that is told by the tuple alone.
     known = former.snapshot.nuggets if former is not None else ()

@@ -94,7 +94,10 @@ def in_step(made: ChangeSet, ours: Snapshot) -> ChangeSet:
         note = ours.fact_notes.get((one.nugget, one.key))
         if note is None or note.hidden or note.id in touched or (one.nugget, one.key) in noted:
             continue
-        said, says = (_as_its_note(note, fact) for fact in (one.before, one.after))
+        said, says = (
+            replace(note, title=fact.key, source_key=fact.key, content=fact.value) if fact else None
+            for fact in (one.before, one.after)
+        )
         if says is None and one.before is not None:
             kept = as_hidden_fact(one.before, one.index or 0)
             says = replace(note, hidden=True, archived_at=made.at, hidden_fact=kept)
@@ -108,13 +111,6 @@ def in_step(made: ChangeSet, ours: Snapshot) -> ChangeSet:
             (nugget, key), (before, after) = named[0], sides
             facts.append(FactChange(nugget=nugget, key=key, before=before, after=after, index=place))
     return msgspec.structs.replace(made, notes=tuple(notes), facts=tuple(facts))
-
-
-def _as_its_note(note: Note, fact: Fact | None) -> Note | None:
-    """The note of a fact as it says what the fact says."""
-    return (
-        replace(note, title=fact.key, source_key=fact.key, content=fact.value) if fact is not None else None
-    )
 
 
 def _as_fact(note: Note | None, placed: Mapping[FactName, tuple[int, Fact]]) -> Fact | None:

@@ -48,7 +48,8 @@ def merge_notes(base: Note | None, stands: Note, brought: Note, decide: Decide) 
     stands, brought = _one_state_of_the_fact(base, stands, brought, decide)
     changes: dict[str, Any] = {}
     for name in (name for name in FILE_NAMES if name not in _TOGETHER):
-        former, here, there = _three(name, base, stands, brought)
+        versions: list[Any] = [getattr(side, name, _NOTHING) for side in (base, stands, brought)]
+        former, here, there = versions
         lines = None
         if name == "content" and stands.page is not None and former not in (_NOTHING, here, there):
             # Two programs may have changed other lines of a page.
@@ -56,12 +57,6 @@ def merge_notes(base: Note | None, stands: Note, brought: Note, decide: Decide) 
         changes[name] = _field(stands.id, name, former, here, there, decide) if lines is None else lines
     changes |= _state(base, stands, brought, changes["hidden"])
     return replace(stands, **changes, **_rest(stands.id, base, stands, brought, decide))
-
-
-def _three(name: str, *sides: Note | None) -> tuple[Any, Any, Any]:
-    """A field in each of three versions."""
-    base, stands, brought = (getattr(side, name, _NOTHING) for side in sides)
-    return base, stands, brought
 
 
 def merge_facts(where: str, base: Fact | None, stands: Fact, brought: Fact, decide: Decide) -> Fact:
