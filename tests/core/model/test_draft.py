@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from kits.drafts import (
     NOW_TEXT,
-    draft_over,
-    facts_in,
     found,
     make_draft,
     make_fact_note,
-    make_link,
     make_note,
 )
 
@@ -17,7 +14,6 @@ from core.model.change import PERSON, Author, ChangeSet
 from core.model.draft_facts import index_among_all
 from core.model.fact import Fact
 from core.model.note import replace
-from core.model.snapshot import Snapshot
 
 
 def test_a_snapshot_never_changes_under_a_draft() -> None:
@@ -83,16 +79,6 @@ def test_the_note_of_a_fact_is_found_visible_ones_first_as_the_draft_has_it() ->
     assert draft.fact_note("memory", "k") is None
 
 
-def test_holders_are_the_notes_that_link_to_one_as_the_draft_has_it() -> None:
-    target = make_note(1)
-    before, after = make_note(2, links=(make_link(target),)), make_note(3)
-    draft = make_draft(target, before, after)
-    assert draft.holders(target.id) == [before]
-    draft.put(replace(before, links=()))
-    draft.put(replace(after, links=(make_link(target),)))
-    assert [note.id for note in draft.holders(target.id)] == [after.id]
-
-
 def test_taking_a_change_set_back_swaps_before_and_after() -> None:
     note = make_fact_note(1, "k", "v")
     draft = make_draft(note, facts={"j": "w", "k": "v"})
@@ -122,11 +108,3 @@ def test_an_index_counts_hidden_facts_in_and_a_place_does_not() -> None:
             index = index_among_all(place, hidden)
             assert index not in hidden
             assert index - sum(other < index for other in hidden) == place
-
-
-def test_a_draft_of_a_nugget_that_is_not_there_makes_none_by_looking() -> None:
-    draft = draft_over(Snapshot(notes=(make_fact_note(1, "k", "v"),)))
-    assert draft.nugget("memory") is None
-    assert draft.take_fact("memory", "k") is None
-    assert facts_in(draft) == {}
-    assert draft.change_set("nothing").empty

@@ -8,9 +8,7 @@ from typing import Any
 
 import pytest
 
-from core import Memory
 from core.model.infer import (
-    MetaInput,
     infer_meta,
     infer_scope,
     infer_stability,
@@ -34,14 +32,6 @@ def test_scopes_are_those_of_the_original_where_no_piece_of_a_word_misled_it(gol
 
 # Note titles of the golden store whose scope the original took from words in the content (or, "gear" aside,
 # from pieces of words); ours is named here so that a change of the word lists shows.
-def test_facts_of_the_golden_store_get_the_scope_that_the_original_gave_them(store: Path) -> None:
-    snapshot = Memory.open(store).snapshot
-    differs = {
-        note.key: (note.scope, infer_scope(note.key, note.content, (), RULES))
-        for note in snapshot.notes
-        if note.is_fact and infer_scope(note.key, note.content, (), RULES) != note.scope
-    }
-    assert differs == {}
 
 
 @pytest.mark.parametrize("scope", ["self", "user", "shared", "project", "session"])
@@ -69,11 +59,6 @@ def test_the_key_counts_before_tags_and_content() -> None:
     assert infer_scope("project plan", "lives in a file", ("user",), RULES) == "project"
     assert infer_scope("plan", "lives in a file", ("roadmap",), RULES) == "project"
     assert infer_scope("plan", "lives in a file", (), RULES) == "shared"
-
-
-def test_memories_of_the_assistant_come_from_it_and_all_others_from_the_user() -> None:
-    assert infer_meta("fact", "self:voice", "calm").source == "agent_reflection"
-    assert infer_meta("fact", "user:voice", "calm").source == "explicit_user"
 
 
 @pytest.mark.parametrize(
@@ -160,12 +145,6 @@ def test_file_facts_that_the_original_inferred_anew_get_the_same_from_us(golden:
         meta = infer_meta("fact", note["title"], note["content"])
         ours = {name: getattr(meta, name) for name in ("scope", "subject", "type", "source", "confidence")}
         assert ours == {name: note[name] for name in ours}
-
-
-def test_given_values_win_and_the_rest_is_inferred_from_them() -> None:
-    meta = infer_meta("fact", "user:x", "", (), MetaInput(scope="self", confidence=-1, stability="temporary"))
-    assert (meta.scope, meta.subject, meta.source) == ("self", "assistant:self", "agent_reflection")
-    assert (meta.confidence, meta.stability) == (0.0, "temporary")
 
 
 def test_word_lists_are_settings() -> None:

@@ -78,13 +78,6 @@ def test_a_full_nugget_warns_above_80_and_90_percent(facts: int, words: str) -> 
     assert nugget.capacity_used_pct == round(facts / 5.12, 1)
 
 
-def test_a_limit_of_facts_warns_and_takes_nothing_away() -> None:
-    nugget = Nugget(
-        meta=NuggetMeta(name="n", max_facts=1), facts=(Fact(key="a", value="b"), Fact(key="c", value="d"))
-    )
-    assert "more than the limit of 1" in nugget.capacity_warning
-
-
 @pytest.mark.parametrize(
     "meta", [NuggetMeta(name="n", D=0), NuggetMeta(name="n", D=-5), NuggetMeta(name="n", banks=0)]
 )

@@ -62,11 +62,6 @@ def test_a_backup_holds_the_memory_files_byte_for_byte_and_nothing_else(tmp_path
         assert {name: archive.read(name) for name in archive.namelist()} == kept
 
 
-def test_a_memory_without_files_needs_no_backup(tmp_path: Path) -> None:
-    assert make_backup(tmp_path, at=NOON, reason="day") is None
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_pruning_keeps_the_newest_of_each_kind_apart(tmp_path: Path) -> None:
     home = _home(tmp_path)
     days = [_made(home, NOON - timedelta(days=number)) for number in range(4)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -15,7 +14,7 @@ from kits.claude_pages import PAGES, listed, note_of, tree, write_folder
 from core import Memory
 from core.errors import ConflictError, InvalidInputError, StorageError, UnfinishedError
 from core.facts.edits import remember
-from core.graph.edits import create_note, delete_note, edit_note, hide_note, unhide_note
+from core.graph.edits import create_note, edit_note, hide_note, unhide_note
 from core.model.change import ChangeSet
 from core.pipeline.service import Pipeline
 from core.places import folder_of, home_of
@@ -56,17 +55,6 @@ def test_each_page_is_a_note_and_the_index_is_one_where_it_has_words_of_its_own(
     index = note_of(memory, "MEMORY.md").content
     assert "Ask before you push." in index
     assert "Prefers pnpm" not in index
-
-
-def test_a_page_says_scope_type_tags_times_and_links(folder: Path) -> None:
-    memory = Memory.open(folder)
-    deploy, pnpm = note_of(memory, "deploy-needs-vpn.md"), note_of(memory, "feedback_pnpm.md")
-    assert deploy.content.startswith("Staging deploys need the VPN\n\nConnect first.")
-    assert (deploy.scope, deploy.updated_at) == ("project", "2026-09-08T19:29:56.864Z")
-    assert (pnpm.type, "feedback" in pnpm.tags) == ("preference", True)
-    assert [link.to for link in deploy.links if link.reason == "linked"].count(pnpm.id) == 1
-    assert deploy.id in [link.to for link in pnpm.links]
-    assert note_of(memory, "billing.md").id in [link.to for link in note_of(memory, "debugging.md").links]
 
 
 @pytest.mark.parametrize("reconcile", [True, False, None])
@@ -248,16 +236,6 @@ def test_undo_gives_back_the_lines_of_the_index_however_it_names_a_page(
     memory.history.undo()
     memory.history.undo()
     assert tree(folder) == before
-
-
-@pytest.mark.parametrize("act", [hide_note, delete_note])
-def test_undo_of_many_pages_at_once_gives_back_every_page_and_line(folder: Path, act: Any) -> None:
-    before, memory = listed(folder), Memory.open(folder)
-    ids = [note.id for note in memory.snapshot.notes]
-    memory.change("all", lambda draft: [act(draft, id) for id in ids])
-    assert tree(folder) == {}
-    memory.history.undo()
-    assert listed(folder) == before
 
 
 # Other programs

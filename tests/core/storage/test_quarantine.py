@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.errors import NotFoundError, ReadOnlyError, StorageError
+from core.errors import ReadOnlyError, StorageError
 from core.storage.safety.quarantine import QUARANTINE, Record, record_bytes, records, set_aside
 
 AT = "2026-11-22T01:37:06.123Z"
@@ -60,15 +60,6 @@ def test_the_same_bytes_of_the_same_file_are_kept_once(tmp_path: Path) -> None:
     assert {record.path for record in records(tmp_path)} == {
         record.path for record in (first, other_file, other_folder, other_bytes)
     }
-
-
-def test_a_record_whose_bytes_are_gone_is_passed_over(tmp_path: Path) -> None:
-    record = _put(tmp_path)
-    record.path.unlink()
-    assert records(tmp_path) == []
-    with pytest.raises(NotFoundError, match="no longer in the quarantine"):
-        record_bytes(record)
-    assert record_bytes(_put(tmp_path)) == b'{"broken'
 
 
 @given(name=st.text(max_size=300), data=st.binary())

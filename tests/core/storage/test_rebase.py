@@ -170,13 +170,6 @@ def test_recalls_of_two_sessions_add_up_also_from_the_same_count() -> None:
     assert found[1].hits == snapshot.note(FACT).hits == 2
 
 
-def test_a_recall_counted_twice_for_one_session_counts_once() -> None:
-    snapshot = outcome((HITS[0], HITS[0]), (0, 1)).snapshot
-    found = snapshot.nugget("memory").find("k")
-    assert found is not None
-    assert found[1].hits == snapshot.note(FACT).hits == 1
-
-
 def test_taking_back_a_recall_leaves_a_later_one() -> None:
     with two_programs() as (ours, _):
         _, done = ours.change("hit", HITS[0], kind="hit")

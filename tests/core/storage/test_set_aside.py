@@ -10,7 +10,6 @@ import pytest
 from kits.memory_files import (
     fact_object,
     facts_of,
-    graph_of,
     note_object,
     notes_of,
     write_graph,
@@ -141,11 +140,3 @@ def test_one_bad_fact_costs_no_fact_at_all(tmp_path: Path, bad: object) -> None:
     assert facts_of(tmp_path, "memory.nugget.json") == [fact_object("a"), bad, fact_object("c")]
     memory.history.undo(done)
     assert path.read_bytes() == before
-
-
-def test_an_unreadable_note_is_neither_overwritten_nor_doubled_by_its_id(tmp_path: Path) -> None:
-    write_graph(tmp_path, [note_object(1, content=5)])
-    memory = Memory.open(tmp_path, ids=iter(["00000001", "000000aa", "c1", "c2", "c3"]).__next__)
-    note, _ = memory.change("add", lambda draft: create_note(draft, "memory", "T", "c"))
-    assert note.id == "note-memory-000000aa"
-    assert [item["content"] for item in graph_of(tmp_path)["notes"]] == [5, "c"]

@@ -73,18 +73,6 @@ def test_a_note_that_goes_while_it_cannot_be_read_is_told_and_can_come_back(tmp_
     assert graph_of(tmp_path)["notes"] == three()
 
 
-def test_a_file_cut_off_after_a_note_could_not_be_read_is_mended_with_its_last_good_version(
-    tmp_path: Path,
-) -> None:
-    broken_note(tmp_path)
-    path = tmp_path / GRAPH
-    replace_bytes(path, path.read_bytes()[:-30])
-    Memory.open(tmp_path, tolerant=True).maintenance.repair()
-    assert [note["content"] for note in graph_of(tmp_path)["notes"]] == [
-        f"Content of note {number}." for number in (1, 2, 3)
-    ]
-
-
 # Facts
 
 
@@ -165,15 +153,6 @@ def test_repair_leaves_a_note_of_which_nothing_was_ever_read(tmp_path: Path) -> 
 
 
 # Bytes that are no text
-
-
-@pytest.mark.parametrize("value", [b'"caf\xe9"', b'{"odd": "\xff"}'])
-def test_bytes_that_are_no_utf_8_in_a_field_nobody_knows_set_the_note_aside(
-    tmp_path: Path, value: bytes
-) -> None:
-    path = write_graph(tmp_path, [note_object(1, theirs="@"), note_object(2)])
-    replace_bytes(path, path.read_bytes().replace(b'"@"', value))
-    assert Memory.open(tmp_path).snapshot.set_aside == {FIRST}
 
 
 @pytest.mark.parametrize("field", ["key", "value"])

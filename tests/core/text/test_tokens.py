@@ -59,11 +59,6 @@ def test_places_are_those_of_the_words(text: str, compounds: bool) -> None:
         assert fold(text[start:end]) == word
 
 
-@given(st.text(alphabet=st.characters(max_codepoint=127)))
-def test_ascii_text_reads_the_same_beside_other_scripts(text: str) -> None:
-    assert words(f"{text} é") == [*words(text), "e"]
-
-
 @given(st.text(max_size=40))
 def test_case_and_normal_form_do_not_matter(text: str) -> None:
     assert fold(fold(text)) == fold(text)
@@ -82,10 +77,6 @@ def test_stop_words_go_and_endings_fold() -> None:
     assert stem("x" * 100_000) == "x" * 100_000
     assert stems("The tests are running in the building") == [stem("test"), stem("run"), stem("build")]
     assert stems("the of and") == []
-
-
-def test_words_of_other_scripts_are_no_stop_words() -> None:
-    assert stems("имя кота") == ["имя", "кота"]
 
 
 def test_a_word_of_any_length_is_read_in_a_moment() -> None:
