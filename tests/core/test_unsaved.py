@@ -9,15 +9,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from kits.hostile import HOSTILE
 
 from core.errors import StorageError
 from core.graph.edits import create_note
 from core.memory import Memory
 from core.storage.personal.unsaved_files import unsaved_folder
-from core.unsaved import Unsaved, UnsavedTexts, _decoded, _encoded
+from core.unsaved import Unsaved, UnsavedTexts
 
 ROOT = Path(__file__).parents[2]
 TEXT = Unsaved("note", "note-1", "Auth", {"text": "old"}, {"text": "new"}, "2026-11-18T12:00:00.000Z")
@@ -60,17 +58,6 @@ def test_what_is_kept_is_offered_to_the_next_process_as_it_was(
     first.keep().write(text)
     first.close()
     assert offered(texts_of(home, state)) == [text]
-
-
-@given(st.dictionaries(st.text(max_size=5), st.text(st.characters(), max_size=30), max_size=4))
-def test_every_text_survives_its_way_through_a_file(values: dict[str, str]) -> None:
-    text = Unsaved("note", values=values)
-    assert _decoded(_encoded(text)) == text
-
-
-@given(st.binary(max_size=60))
-def test_a_damaged_file_is_no_text(body: bytes) -> None:
-    assert _decoded(body) is None
 
 
 def test_the_text_of_a_living_process_is_offered_to_nobody(home: Path, state: dict[str, str]) -> None:

@@ -10,7 +10,7 @@ import pytest
 from core.folder import user_configuration_folder
 from core.pipeline.modes import Mode, mode
 from core.settings import Settings, load_settings
-from core.settings.pipeline_sections import PIPELINE_GUARDS, PipelineConfiguration
+from core.settings.pipeline_sections import PIPELINE_GUARDS
 from core.settings.tree import value_of
 from core.settings.warnings import WarningKind
 
@@ -45,14 +45,6 @@ def load(home: Path, user: Path) -> Settings:
 
 def polls(loaded: Settings) -> int:
     return loaded.pipeline.worker.poll_ms
-
-
-def test_without_files_the_defaults_count_and_none_is_made(home: Path, user: Path) -> None:
-    loaded = load(home, user)
-    assert loaded.pipeline == PipelineConfiguration()
-    assert loaded.warnings == ()
-    assert list(home.iterdir()) == list(user.iterdir()) == []
-    assert load(home / "nowhere", user / "nowhere").pipeline == PipelineConfiguration()
 
 
 def test_the_memory_goes_before_the_user_and_both_before_the_original(home: Path, user: Path) -> None:
@@ -90,22 +82,6 @@ def test_a_configuration_of_the_original_is_read_with_its_names(home: Path, user
     )
     assert configuration.autonomous.allow_update_delete
     assert loaded.warnings == ()
-
-
-def test_a_wrong_value_is_told_with_its_file_and_stops_nothing(home: Path, user: Path) -> None:
-    put(
-        user,
-        "settings.toml",
-        "[pipeline]\nenabled = 'yes'\nshadowMod = true\n[pipeline.worker]\npollMs = 1\n",
-    )
-    loaded = load(home, user)
-    assert polls(loaded) == 2_000
-    assert {(one.name, one.why, one.used) for one in loaded.warnings} == {
-        ("pipeline.enabled", WarningKind.UNUSABLE, False),
-        ("pipeline.shadowMod", WarningKind.GUARDED, True),
-        ("pipeline.worker.poll_ms", WarningKind.UNUSABLE, 2_000),
-    }
-    assert {warning.where for warning in loaded.warnings} == {str(user / "settings.toml")}
 
 
 @pytest.mark.parametrize("data", HOSTILE_YAML)
