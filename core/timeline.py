@@ -36,13 +36,7 @@ class Timeline:
     `marks` holds the entries newest first, so that the newest one that a position still has is `marks[position]`.
     """
 
-    def __init__(
-        self,
-        present: Snapshot,
-        marks: Iterable[Mark],
-        read: Read,
-        now: str = "",
-    ) -> None:
+    def __init__(self, present: Snapshot, marks: Iterable[Mark], read: Read, now: str = "") -> None:
         """read: the change sets of entries by their numbers; those that are gone are left out of what it returns.
         now: the time; an entry that is later was made with a wrong clock.
         """
@@ -105,9 +99,7 @@ class Timeline:
         if not self.marks:
             raise NotFoundError("the history is empty", where=moment)
         raise NotFoundError(
-            "the history does not go back that far",
-            where=moment,
-            todo=f"it begins at {self._made[-1]}",
+            "the history does not go back that far", where=moment, todo=f"it begins at {self._made[-1]}"
         )
 
     def _times(self) -> list[str]:

@@ -23,16 +23,7 @@ from core.exchange.pages import Parts
 from core.exchange.records import FormatError, Reference, SourceFile, as_texts, time_of
 from core.model.infer import MetaInput, infer_meta, subject_of
 from core.model.names import check_nugget_name
-from core.model.note import (
-    SCOPES,
-    SOURCES,
-    STABILITIES,
-    TYPES,
-    Note,
-    custom_tags,
-    normalise_tag,
-    replace,
-)
+from core.model.note import SCOPES, SOURCES, STABILITIES, TYPES, Note, custom_tags, normalise_tag, replace
 from core.settings import InferenceSettings
 from core.text.normalise import normalise_line
 from core.text.wiki import is_slug

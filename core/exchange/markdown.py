@@ -294,10 +294,7 @@ def _foreign_page(file: SourceFile, fields: dict[str, Any], body: str) -> Record
         tags=tuple(
             dict.fromkeys((*as_texts(fields.get("tags")), *as_texts(fields.get("tag")), *tags_of(body)))
         ),
-        meta=MetaInput(
-            type=said if said in TYPES else None,
-            scope=given if given in SCOPES else None,
-        ),
+        meta=MetaInput(type=said if said in TYPES else None, scope=given if given in SCOPES else None),
         created_at=time_of(fields.get("created")),
         updated_at=time_of(fields.get("updated")) or time_of(fields.get("modified")),
         names=names_of(file, fields, title),

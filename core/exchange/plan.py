@@ -293,11 +293,7 @@ class Plan:
                 self.draft.put(replace(note, links=unique_links((*note.links, *links))))
 
     def _links(
-        self,
-        records: Iterable[Record],
-        ids: Mapping[str, str],
-        made: Collection[str],
-        names: dict[str, str],
+        self, records: Iterable[Record], ids: Mapping[str, str], made: Collection[str], names: dict[str, str]
     ) -> dict[str, list[Link]]:
         """The links of what was made, at both ends. What leads nowhere is named. ids: by the keys of records."""
         # What is called just so stands before what differs in upper and lower case, what comes before what was there.

@@ -35,15 +35,7 @@ from core.sync.git import (
     without_password,
 )
 from core.sync.kept import SETTINGS_FILES, Incoming, Kept, followed, one_at_a_time, read_kept, write_kept
-from core.sync.state import (
-    AUTHOR_TRAILER,
-    MACHINE_TRAILER,
-    Commit,
-    SyncResult,
-    SyncState,
-    arrival,
-    message,
-)
+from core.sync.state import AUTHOR_TRAILER, MACHINE_TRAILER, Commit, SyncResult, SyncState, arrival, message
 
 if TYPE_CHECKING:
     from core.memory import Memory

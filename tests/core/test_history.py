@@ -6,14 +6,7 @@ from pathlib import Path
 
 import pytest
 from kits.beside import ONE, THREE, TWO, make_home
-from kits.memory_files import (
-    fact_object,
-    facts_of,
-    notes_of,
-    tree,
-    write_graph,
-    write_nugget,
-)
+from kits.memory_files import fact_object, facts_of, notes_of, tree, write_graph, write_nugget
 
 from core import Memory
 from core.errors import AmbiguousError, ConflictError, InvalidInputError, NotFoundError, NuggetsError

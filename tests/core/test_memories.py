@@ -8,14 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.facts.edits import remember
-from core.memories import (
-    PAGE_LIMIT,
-    found_memories,
-    memory_elsewhere,
-    nearest_memories,
-    pages,
-    read_page,
-)
+from core.memories import PAGE_LIMIT, found_memories, memory_elsewhere, nearest_memories, pages, read_page
 from core.memory import Memory
 
 

@@ -191,10 +191,7 @@ def test_half_a_character_is_stored_as_a_replacement_wherever_it_stands(home: Pa
     assert "\ufffd" in stored.snapshot.note(note.id).tags
     assert [(entry.change_set.reason, entry.change_set.author.name) for entry in stored.history.log()][
         :2
-    ] == [
-        ("edit \ufffd", "cut \ufffd"),
-        ("why \ufffd", "cut \ufffd"),
-    ]
+    ] == [("edit \ufffd", "cut \ufffd"), ("why \ufffd", "cut \ufffd")]
 
 
 def test_a_file_whose_path_is_no_utf_8_is_refused_and_no_other_is_written(home: Path) -> None:

@@ -12,13 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kits.memory_files import (
-    GRAPH,
-    graph_of,
-    note_object,
-    replace_bytes,
-    write_graph,
-)
+from kits.memory_files import GRAPH, graph_of, note_object, replace_bytes, write_graph
 
 from core import Memory
 from core.errors import BrokenFileError, NuggetsError

@@ -92,10 +92,7 @@ def test_a_refusal_is_in_the_note_and_goes_with_an_undo(memory: Memory, tmp_path
     memory.history.undo()
     assert [
         entry.status for entry in memory.promotion.promote(memory_dir=tmp_path, dry_run=True).entries
-    ] == [
-        "new",
-        "new",
-    ]
+    ] == ["new", "new"]
 
 
 def test_without_its_log_promotion_goes_by_titles_and_texts(memory: Memory, tmp_path: Path) -> None:

@@ -6,12 +6,7 @@ from pathlib import Path
 
 import pytest
 from kits.beside import ONE, TWO, content_of, make_home
-from kits.memory_files import (
-    note_object,
-    notes_of,
-    replace_bytes,
-    write_graph,
-)
+from kits.memory_files import note_object, notes_of, replace_bytes, write_graph
 
 from core import Memory
 from core.errors import ConflictError, InvalidInputError, NotFoundError

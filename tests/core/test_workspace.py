@@ -59,9 +59,7 @@ def test_a_credential_in_the_pipeline_alone_is_found_and_masked_with_those_of_th
             assert OTHER.encode() not in path.read_bytes(), path
 
 
-def test_repair_leaves_nothing_that_verify_found_and_is_one_entry_of_the_log(
-    memory: Memory,
-) -> None:
+def test_repair_leaves_nothing_that_verify_found_and_is_one_entry_of_the_log(memory: Memory) -> None:
     graph = memory.home / "graph" / "graph.json"
     document = json.loads(graph.read_text())
     document["notes"][0]["links"] = [{"to": "note-web-00000000", "reason": "", "createdAt": "2026"}]

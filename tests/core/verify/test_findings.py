@@ -53,10 +53,7 @@ def test_a_fact_that_is_missing_in_its_file_comes_back_from_its_note() -> None:
     assert (finding.kind, finding.where, finding.means) == ("missing-fact", "memory: k", RepairKind.CHANGE)
     held = mended(draft).nugget("memory")
     assert held is not None
-    assert held.facts == (
-        Fact(key="j", value="w"),
-        Fact(key="k", value="v", hits=3, last_hit_session="s-1"),
-    )
+    assert held.facts == (Fact(key="j", value="w"), Fact(key="k", value="v", hits=3, last_hit_session="s-1"))
     # Nothing is made of a note without text, and all facts of a file that is gone come back together.
     assert only(make_draft(make_fact_note(1, "k", ""), facts={})).means is None
     assert facts_in(mended(make_draft(*notes))) == {"k": "v", "j": "w"}

@@ -51,10 +51,7 @@ def test_a_memory_changes_if_and_only_if_something_can_be_repaired(snapshot: Sna
 
 def test_a_sound_memory_has_no_finding_and_is_left_alone() -> None:
     first, second = make_note(1), make_note(2)
-    first, second = (
-        replace(first, links=(make_link(second),)),
-        replace(second, links=(make_link(first),)),
-    )
+    first, second = (replace(first, links=(make_link(second),)), replace(second, links=(make_link(first),)))
     draft = make_draft(make_fact_note(3, "k", "v"), facts={"k": "v"})
     draft.put(first), draft.put(second), draft.put(first)  # type: ignore[unused-ignore]
     sound = draft_over(draft.present())

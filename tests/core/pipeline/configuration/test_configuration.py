@@ -8,11 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kits.written_configuration import (
-    ParsedConfiguration,
-    camel_case,
-    read_configuration,
-)
+from kits.written_configuration import ParsedConfiguration, camel_case, read_configuration
 
 from core.settings.pipeline_sections import PIPELINE_GUARDS, PipelineConfiguration
 from core.settings.tree import settings_by_name, usable, value_of
