@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 
+from core.user_folders import TRUSTED_FILE, cache_root, file_stats, state_root
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
@@ -88,13 +90,21 @@ def repository_around(folder: str) -> GitRepository | None:
     return None
 
 
+def trust_signs(project: str) -> list[object]:
+    """What is different whenever a project may have become trusted or untrusted; no git is asked."""
+    found, root = repository_around(os.path.abspath(project)), state_root()
+    paths = [os.path.join(root, TRUSTED_FILE)] if root else []
+    if found is not None:
+        heads = (os.path.join(found.private, *name) for name in (("HEAD",), ("logs", "HEAD")))
+        paths += [os.path.join(found.shared, "config"), *heads]
+    return [file_stats(path) for path in paths]
+
+
 def first_commit(repository: GitRepository) -> str | None:
     """The first commit of the history that is checked out, "" for no commit; None where git cannot read the repository.
 
     Kept in the user's cache for as long as the same commit is checked out: a long history takes git seconds.
     """
-    from core.user_folders import cache_root
-
     root = cache_root()
     head, path = repository.head, os.path.join(root, _FIRST_COMMITS) if root else ""
     known = _cached(path) if head else {}

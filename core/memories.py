@@ -9,11 +9,12 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from core.errors import NuggetsError
+from core.exchange.records import time_of
 from core.folder import CLAUDE_VARIABLE, DONNA_HOME, FACT_SUFFIXES, GRAPH_FILE, HOME_VARIABLE, USUAL_HOME
 from core.promotion.target import MEMORY_FILE
 
@@ -82,7 +83,8 @@ def found_memories(
     home_dir: the person's own folder. beside: folders in which others may lie, besides that one.
     """
     claude = Path(environ.get(CLAUDE_VARIABLE, "").strip() or home_dir / ".claude")
-    kept = [one for folder in _claude_folders(claude) if (one := _pages_memory(folder)) is not None]
+    folders = sorted(project / "memory" for project in _entries(claude / "projects"))
+    kept = [one for folder in folders if folder.is_dir() and (one := _pages_memory(folder)) is not None]
     kept.sort(key=lambda one: one.at, reverse=True)
     named = environ.get(HOME_VARIABLE, "").strip()
     folders = [Path(named).expanduser()] if named.startswith(("~", "/")) else []
@@ -100,13 +102,6 @@ def memory_elsewhere(folder: Path, home_dir: Path) -> FoundMemory | None:
     return _nuggets_memory(home_dir / _DONNA)
 
 
-def _claude_folders(claude: Path) -> Iterator[Path]:
-    for project in sorted(_entries(claude / "projects")):
-        folder = project / "memory"
-        if folder.is_dir():
-            yield folder
-
-
 def _likely_folders(places: Iterable[Path]) -> Iterator[Path]:
     for place in dict.fromkeys(places):
         yield place
@@ -121,14 +116,9 @@ def _likely_folders(places: Iterable[Path]) -> Iterator[Path]:
 def _entries(folder: Path) -> list[Path]:
     """What lies in a folder, up to a bound; nothing for one that cannot be looked into."""
     found: list[Path] = []
-    try:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                found.append(Path(entry.path))
-                if len(found) >= _MOST_FOLDERS:
-                    break
-    except OSError:
-        return found
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in islice(entries, _MOST_FOLDERS):
+            found.append(Path(entry.path))
     return found
 
 
@@ -152,7 +142,7 @@ def _nuggets_memory(folder: Path) -> FoundMemory | None:
     known = [(found.st_size, found.st_mtime) for path in files if (found := _regular(path)) is not None]
     if not known:
         return None
-    newest = _time(max(changed for _, changed in known))
+    newest = time_of(max(changed for _, changed in known))
     return FoundMemory(
         "nuggets", str(folder), folder.name, len(known), sum(size for size, _ in known), newest
     )
@@ -168,11 +158,8 @@ def _regular(path: Path) -> os.stat_result | None:
 
 def pages(folder: Path) -> tuple[Page, ...]:
     """The pages of a folder and the folders in it, MEMORY.md first; the first `MOST_PAGES` of them."""
-    found: list[Page] = []
-    for path in _page_paths(folder, _DEPTH):
-        found.append(_page(path, str(path.relative_to(folder))))
-        if len(found) >= MOST_PAGES:
-            break
+    paths = islice(_page_paths(folder, _DEPTH), MOST_PAGES)
+    found = [_page(path, str(path.relative_to(folder))) for path in paths]
     return tuple(sorted(found, key=lambda page: (page.name != MEMORY_FILE, page.name.casefold(), page.name)))
 
 
@@ -200,14 +187,7 @@ def _page(path: Path, name: str) -> Page:
         return Page(str(path), name, link=link, problem=said)
     if not stat.S_ISREG(found.st_mode):
         return Page(str(path), name, link=link, problem="not a regular file")
-    return Page(str(path), name, found.st_size, _time(found.st_mtime), link)
-
-
-def _time(seconds: float) -> str:
-    try:
-        return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    except (OverflowError, OSError, ValueError):
-        return ""
+    return Page(str(path), name, found.st_size, time_of(found.st_mtime), link)
 
 
 def read_page(path: str) -> PageText:
@@ -291,8 +271,7 @@ def _candidates(folder: Path) -> Iterator[Path]:
     from core.exchange.bullets import INSTRUCTIONS
 
     with suppress(OSError), os.scandir(folder) as entries:
-        names = [entry.name for entry, _ in zip(entries, range(_MOST_ENTRIES), strict=False)]
-        for name in sorted(names):
+        for name in sorted(entry.name for entry in islice(entries, _MOST_ENTRIES)):
             lower = name.lower()
             if lower in INSTRUCTIONS or (lower.endswith(_SUFFIXES) and not lower.startswith(".")):
                 yield folder / name
@@ -316,5 +295,5 @@ def _found(path: Path) -> FoundFile | None:
             return None
         records = 0 if format == "json" else len(parse(source, format).records)
         if records or format == "json":
-            return FoundFile(str(path), format, records, held.st_size, _time(held.st_mtime))
+            return FoundFile(str(path), format, records, held.st_size, time_of(held.st_mtime))
     return None

@@ -74,29 +74,6 @@ def state_root(environ: Mapping[str, str] | None = None) -> str | None:
     return _root(STATE_VARIABLE, _STATES, environ)
 
 
-def trust_signs(project: str) -> list[object]:
-    """What is different whenever a project may have become trusted or untrusted; no git is asked."""
-    at, inner = os.path.abspath(project), ""
-    while at != inner and not os.path.lexists(os.path.join(at, ".git")):
-        at, inner = os.path.dirname(at), at
-    git = os.path.join(at, ".git")
-    pointer = _first_line(git) if os.path.isfile(git) else ""
-    if pointer.startswith("gitdir:"):
-        git = os.path.join(at, pointer.removeprefix("gitdir:").strip())
-    config = os.path.join(git, _first_line(os.path.join(git, "commondir")), "config")
-    paths = [config, os.path.join(git, "HEAD"), os.path.join(git, "logs", "HEAD")]
-    paths += [os.path.join(root, TRUSTED_FILE) for root in (state_root(),) if root]
-    return [file_stats(path) for path in paths]
-
-
-def _first_line(path: str) -> str:
-    try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            return file.readline(4096).rstrip("\n")
-    except OSError:
-        return ""
-
-
 def file_stats(path: str) -> list[object]:
     """What tells one state of a file from another, without reading it; one number, of the error, for no file."""
     try:

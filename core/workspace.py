@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import structs
 
 from core.errors import ErrorCode, InvalidInputError, partly_done
-from core.user_folders import trust_signs
+from core.git_repository import trust_signs
 
 if TYPE_CHECKING:
     from core.briefing import Briefing, Orderer

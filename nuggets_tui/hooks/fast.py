@@ -12,6 +12,7 @@ import sys
 import time
 
 from core.caught import add_to_log, count, put
+from core.git_repository import trust_signs
 from core.projects import FILE as PROJECTS
 from core.projects import project_at, project_root
 from core.user_folders import (
@@ -22,7 +23,6 @@ from core.user_folders import (
     home_as_named,
     state_folder,
     team_near,
-    trust_signs,
 )
 from nuggets_tui import calling_session
 from nuggets_tui.detached import start
