@@ -91,11 +91,17 @@ class Grounding:
 
     def naming(self, texts: Iterable[Text], said: str, root: str) -> list[str]:
         """The ids of texts that name a file, a folder around it, or a symbol. root: the project's folder."""
-        path = relative(said, root) or said
-        some = [text for text in texts if self.root_of(text.nugget) == root]
+        path, symbol = relative(said, root) or said, said.removesuffix("()")
         with self._guard:
+            some = [text for text in texts if self.root_of(text.nugget) == root]
             bound = self._bound(some, self._looked_at(root)[0])
-        return [id for id, each in bound.items() if any(_names(one, said, path) for one in each)]
+
+        def names(one: Bound) -> bool:
+            if one.reference.kind == "symbol" and one.reference.name == symbol:
+                return True
+            return one.path != "" and f"{path}/".startswith(f"{one.path}/")
+
+        return [id for id, each in bound.items() if any(map(names, each))]
 
     def _looked_at(self, root: str) -> tuple[Tree, Past]:
         tree = Tree(root)
@@ -127,12 +133,6 @@ class Grounding:
         if not tree.is_late:
             self._bindings.keep(tree.root, {text.id: (mark(text.content), found[text.id]) for text in new})
         return found
-
-
-def _names(one: Bound, said: str, path: str) -> bool:
-    symbol = one.reference.kind == "symbol" and one.reference.name == said.removesuffix("()")
-    around = one.reference.kind == "file" and not one.blob and path.startswith(f"{one.path}/")
-    return symbol or around or bool(one.path and one.path == path)
 
 
 def checkout_at(root: str) -> str:

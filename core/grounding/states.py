@@ -133,10 +133,6 @@ def _of_command(one: Bound, tree: Tree, past: Past) -> Standing:
         known = {name: mark(body) or "-" for name, body in targets(tool, tree.text(path)).items()}
         if target in known:
             return _standing_of(reference, "fresh" if known[target] == one.marks[0] else "changed")
-        alike = [name for name, body in known.items() if body == one.marks[0] != mark("-")]
-        if len(alike) == 1 and one.marks[0] != "-":
-            where = f"{reference.said.removesuffix(target)}{alike[0]}"
-            return _standing_of(reference, "moved", where, *past.removal_of(one, target))
         if path == one.path and tree.has(path) and not known:
             # Nothing in it can be read, or it is no list of targets any more.
             return _standing_of(reference, "unknown")

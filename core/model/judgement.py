@@ -46,10 +46,9 @@ class Stale(NamedTuple):
         return self.gone >= 0.5
 
     def repointed(self, text: str) -> str:
-        """A text that names files and commands where they are now; a symbol keeps its name wherever it went."""
+        """A text that names files where they are now; a symbol keeps its name wherever it went."""
         for one in self.references:
-            replaced = one.kind in ("file", "command") and not one.said.startswith(("/", "~"))
-            if one.state == "moved" and replaced:
+            if one.state == "moved" and one.kind == "file" and not one.said.startswith(("/", "~")):
                 shape = rf"(?<![\w./-]){re.escape(one.said)}(?![\w/-])"
                 text = re.sub(shape, one.where.replace("\\", r"\\"), text)
         return text

@@ -209,13 +209,7 @@ def _take(agent: str, home: str) -> str:
     if event.kind == "action":
         from nuggets_tui.before_action import advise
 
-        known = kept_entry(event.home, event.nugget, event.folder)
-        if known.get("state") != state_of(event.home, event.folder) and event.is_followed:
-            # A recall that was counted in between makes no rule wrong, and another briefing is on its way.
-            _start_worker(event.home, event.nugget, event.folder)
-        if said := advise(event, known):
-            os.write(1, _in_form(event, said).encode("utf-8", "replace") + b"\n")
-        return ""
+        return advise(event)
     problem = ""
     if event.kind and event.is_followed:
         # Whoever brings it in makes the checkpoint.
@@ -241,7 +235,7 @@ def _keep_said(event: Event) -> str:
         caught |= {"event": "prompt", "text": begins[:_KEPT], "root": event.root}
     problem = _spool(event, **caught) if caught else ""
     if caught:
-        _start_worker(event.home, least=1 if said else _TOGETHER)
+        start_worker(event.home, least=1 if said else _TOGETHER)
     return problem
 
 
@@ -283,7 +277,7 @@ def _take_session(event: Event) -> None:
         calling_session.hooked_session(event.home, event.session, ended=event.kind == "end")
 
 
-def _start_worker(home: str, *briefing: str, least: int = 1) -> None:
+def start_worker(home: str, *briefing: str, least: int = 1) -> None:
     """Has what was caught brought into the memory, and a briefing made (nugget, folder, session), by a process that
     nobody waits for; by none where no briefing is wanted and fewer than `least` records wait.
     """
@@ -346,7 +340,7 @@ def _bring_in(event: Event) -> None:
     home, about = event.home, (event.nugget, event.folder)
     known = version_of(home) or (event.folder and team_near(event.folder))
     stale = known and cache_folder(home) and kept_briefing(home, *about)[0] is None
-    _start_worker(home, *(about if stale else ()))
+    start_worker(home, *(about if stale else ()))
 
 
 def _brief(event: Event) -> str:
@@ -355,7 +349,7 @@ def _brief(event: Event) -> str:
     session = event.session if event.told.get("source") in _GOES_ON else ""
     said, ahead = (None, ()) if session else kept_briefing(home, *about)
     if said is not None:
-        _start_worker(home)
+        start_worker(home)
     else:
         if session:
             # Its checkpoint may be in what was just caught.
@@ -364,13 +358,13 @@ def _brief(event: Event) -> str:
         if session and not said:
             said, ahead = kept_briefing(home, *about)
     if said:
-        os.write(1, _in_form(event, said).encode("utf-8", "replace") + b"\n")
+        os.write(1, in_form(event, said).encode("utf-8", "replace") + b"\n")
     _take_session(event)
     # What it was given counts once its end tells what helped.
     return _spool(event, event="start", ahead=ahead, root=event.root) if event.is_followed else ""
 
 
-def _in_form(event: Event, said: str) -> str:
+def in_form(event: Event, said: str) -> str:
 
     if event.agent in _PLAIN:
         return said
@@ -387,7 +381,7 @@ def kept_briefing(
     """
     kept = kept_entry(home, nugget, near, session)
     if kept and (kept["begun"] >= since or (not session and kept["state"] == state_of(home, near))):
-        return kept["text"], kept["ahead"]
+        return str(kept["text"]), list(kept["ahead"])
     return None, ()
 
 
@@ -396,10 +390,7 @@ def kept_entry(home: str, nugget: str, near: str, session: str = "") -> dict[str
     try:
         with open(os.path.join(cache_folder(home) or os.devnull, BRIEFING), "rb") as file:
             kept = json.loads(file.read(1 << 22))[briefing_name(nugget, near, session)]
-        return {
-            "state": list(kept["state"]), "begun": float(kept["begun"]), "text": str(kept["text"]),
-            "ahead": list(kept["ahead"]), "advice": [one for one in kept["advice"] if len(one) == 5],
-        }  # fmt: skip
+        return dict(kept, begun=float(kept["begun"]))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
 
@@ -407,10 +398,10 @@ def kept_entry(home: str, nugget: str, near: str, session: str = "") -> dict[str
 def _made_briefing(home: str, nugget: str, near: str, session: str) -> tuple[str, Sequence[object]]:
     """The briefing, made by another process, as long as there is time, and its notes; "" for none in time."""
     if not cache_folder(home):
-        _start_worker(home)
+        start_worker(home)
         return "", ()
     since = time.time()
-    _start_worker(home, nugget, near, session)
+    start_worker(home, nugget, near, session)
     until = time.monotonic() + (_PATIENCE_GOING_ON if session else _PATIENCE)
     while time.monotonic() < until:
         time.sleep(0.02)

@@ -42,7 +42,7 @@ Run = Callable[..., subprocess.CompletedProcess[bytes]]
 NO_WORKER = """
 import sys
 from nuggets_tui.hooks import fast
-fast._start_worker = lambda *arguments, **more: None
+fast.start_worker = lambda *arguments, **more: None
 fast.main(sys.argv[1:])
 """
 
@@ -289,7 +289,7 @@ def test_the_end_of_a_session_makes_the_briefing_of_the_next_one(end: str, home:
     code = """
 import json, sys
 from nuggets_tui.hooks import fast
-fast._start_worker = lambda *words, **more: print(json.dumps(words))
+fast.start_worker = lambda *words, **more: print(json.dumps(words))
 fast.main(sys.argv[1:])
 """
     with memory_with_note(home):
@@ -317,7 +317,7 @@ def start(home, *words, **more):
     if words:
         worker.main([home, *words])
         os.utime(os.path.join(home, "graph", "graph.json"), (1, 1))
-fast._start_worker = start
+fast.start_worker = start
 fast._PATIENCE = fast._DEADLINE = 30
 fast.main(sys.argv[1:])
 """
@@ -439,7 +439,7 @@ def test_too_much_that_waits_is_bounded_and_logged(home: Path, hook: Run) -> Non
 @pytest.mark.slow
 def test_the_way_of_an_event_loads_no_engine(home: Path, hook: Run) -> None:
     code = (
-        "import sys, os; from nuggets_tui.hooks import fast; fast._start_worker = lambda *a, **k: None\n"
+        "import sys, os; from nuggets_tui.hooks import fast; fast.start_worker = lambda *a, **k: None\n"
         "fast._end = lambda: None; fast.main(['claude'])\n"
         "assert not {'click', 'numpy', 'sqlite3', 'msgspec', 'typing', 'core.memory', 'pathlib'} & set(sys.modules)"
     )
