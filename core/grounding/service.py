@@ -6,6 +6,7 @@ import os
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -64,9 +65,9 @@ class Grounding:
         seconds: how long git is waited for; None for as long as it takes.
         """
         until = time.monotonic() + seconds if seconds is not None else float("inf")
-        by_root = defaultdict(list)
+        by_root, root_of = defaultdict(list), cache(self.root_of)
         for text in texts:
-            if names_something(text.content) and (root := self.root_of(text.nugget)):
+            if (root := root_of(text.nugget)) and names_something(text.content):
                 by_root[root].append(text)
         found: dict[str, list[Standing]] = {}
         for root, some in by_root.items():
@@ -93,7 +94,8 @@ class Grounding:
         """The ids of texts that name a file, a folder around it, or a symbol. root: the project's folder."""
         path, symbol = relative(said, root) or said, said.removesuffix("()")
         with self._guard:
-            some = [text for text in texts if self.root_of(text.nugget) == root]
+            root_of = cache(self.root_of)
+            some = [text for text in texts if root_of(text.nugget) == root]
             bound = self._bound(some, self._looked_at(root)[0])
 
         def names(one: Bound) -> bool:
@@ -147,8 +149,10 @@ def checkout_at(root: str) -> str:
 def _bind(wanted: Mapping[str, tuple[int, list[Reference]]], tree: Tree) -> Iterator[tuple[str, Bound]]:
     """The references of texts as they were when each was written, so far as git knows that, else as they are now."""
     by_commit: dict[str, list[tuple[str, Reference]]] = defaultdict(list)
+    log = tree.ask("log", "-20000", "--format=%ct %H") if wanted and tree.head else b""
+    times = [(int(at), commit) for at, _, commit in (row.partition(" ") for row in log.decode().splitlines())]
     for id, (written, named) in wanted.items():
-        commit = _commit_at(tree, written) if named and tree.head and written else ""
+        commit = next((commit for at, commit in times if at <= written), "") if named else ""
         by_commit[commit if commit != tree.head else ""] += [(id, one) for one in named]
     rest = by_commit.pop("", [])
     for commit, some in (*by_commit.items(), ("", rest)):
@@ -157,10 +161,6 @@ def _bind(wanted: Mapping[str, tuple[int, list[Reference]]], tree: Tree) -> Iter
         made = {one.reference: one for one in bind([one for _, one in some], at, commit or tree.head, now)}
         yield from ((id, made[one]) for id, one in some if one in made)
         rest += [(id, one) for id, one in some if commit and one not in made]
-
-
-def _commit_at(tree: Tree, written: int) -> str:
-    return tree.ask("rev-list", "-1", f"--before={written}", "HEAD").decode().strip()
 
 
 # Pages that people and agents keep in a project

@@ -25,6 +25,7 @@ _PASSED_OVER: Final = frozenset(("node_modules", "__pycache__", "target", "dist"
 _LONGEST_LINE: Final = 2_000
 # Git looks for so many names at once.
 _AT_ONCE: Final = 60
+_WORD: Final = re.compile(r"[\w$]+")
 _GREP: Final = ("-n", "-z", "-I", "-F", "-w", "--full-name", "--no-color", "--no-textconv")
 
 
@@ -172,6 +173,14 @@ class Tree:
     def lines_with(self, names: Collection[str]) -> Mapping[str, list[Line]]:
         """The lines of all files that git knows, or would know, that hold each of some names as a word."""
         found: dict[str, list[Line]] = {name: [] for name in names}
+        if len(found) > _AT_ONCE and self.head and not self.commit:
+            # Git takes long over many names: each file is read once.
+            for path in self.blobs:
+                text = self.text(path) or ""
+                for name in found.keys() & set(_WORD.findall(text)):
+                    lines = enumerate(text.split("\n"), 1)
+                    found[name] += [Line(path, at, line) for at, line in lines if name in _WORD.findall(line)]
+            return found
         ordered = sorted(names) if self.commit or self.head else []
         for some in (ordered[at : at + _AT_ONCE] for at in range(0, len(ordered), _AT_ONCE)):
             wanted = re.compile("|".join(rf"(?<![\w$]){re.escape(name)}(?![\w$])" for name in some))
