@@ -6,7 +6,6 @@ status here is "unknown", and the domain does not count.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -267,15 +266,6 @@ class TextIndex(NamedTuple):
         return f"{self.row_id} NOT IN (SELECT id FROM {self.name}_docsize)"
 
 
-class IndexGap(NamedTuple):
-    """How a full-text table differs from its rows. missing: rows that it lacks; extra: entries without a row."""
-
-    fts: TextIndex
-    rows: int
-    missing: int
-    extra: int
-
-
 TEXT_INDEXES: Final = (
     TextIndex("facts_fts", "facts", "rowid", "content"),
     TextIndex("chunks_fts", "chunks", "id", "terms"),
@@ -284,23 +274,25 @@ TEXT_INDEXES: Final = (
 )
 
 
-def index_gaps(connection: sqlite3.Connection) -> tuple[IndexGap, ...]:
-    """Of each full-text table how it differs from its rows."""
+def index_gaps(reader: Tables) -> tuple[tuple[TextIndex, int, int, int], ...]:
+    """Of each full-text table how many rows there are, how many of them it lacks, and how many of its entries have no
+    row.
+    """
     found = []
     for index in TEXT_INDEXES:
-        rows, missing, entries = connection.execute(
+        rows, missing, entries = reader.row(
             f"SELECT (SELECT count(*) FROM {index.table}),"
             f" (SELECT count(*) FROM {index.table} WHERE {index.lacking}),"
             f" (SELECT count(*) FROM {index.name}_docsize)"
-        ).fetchone()
+        )
         # The entries with a row are the rows with an entry; to look each up from the other side tells nothing new.
-        found.append(IndexGap(index, rows, missing, entries - (rows - missing)))
+        found.append((index, rows, missing, entries - (rows - missing)))
     return tuple(found)
 
 
 def _queue(reader: Tables, configuration: PipelineConfiguration, now: int) -> dict[str, Any]:
     # What died long ago and still stands counts, too, but not of what was removed: nobody wants to read that.
-    depth, dead, done, first = reader.connection.execute(
+    depth, dead, done, first = reader.row(
         "SELECT (SELECT count(*) FROM jobs WHERE status = 'pending'),"
         " (SELECT count(*) FROM jobs AS dead WHERE status = 'dead'"
         "   AND NOT EXISTS (SELECT 1 FROM raw_memories WHERE id = dead.target AND removed_at IS NOT NULL)"
@@ -308,8 +300,8 @@ def _queue(reader: Tables, configuration: PipelineConfiguration, now: int) -> di
         "    WHERE later.type = dead.type AND later.target = dead.target AND later.id > dead.id)),"
         " (SELECT count(*) FROM jobs WHERE status = 'completed'),"
         " (SELECT min(run_after) FROM jobs WHERE status = 'pending' AND run_after <= ?)",
-        (now,),
-    ).fetchone()
+        now,
+    )
     return {
         "depth": depth, "dead": dead, "dead_rate": _share(dead, dead + done),
         "oldest_age_s": 0.0 if first is None else (now - first) / 1000,
@@ -318,22 +310,20 @@ def _queue(reader: Tables, configuration: PipelineConfiguration, now: int) -> di
 
 
 def _storage(reader: Tables, configuration: PipelineConfiguration, now: int) -> dict[str, Any]:
-    row = reader.connection.execute(
+    return dict(reader.row(
         "SELECT (SELECT count(*) FROM raw_memories WHERE gone_at IS NULL) + (SELECT count(*) FROM documents) AS stored,"
         " count(*) AS tombstones, count(*) FILTER (WHERE removed_at < ?) AS over FROM"
         " (SELECT removed_at FROM raw_memories WHERE removed_at IS NOT NULL AND gone_at IS NULL"
         "  UNION ALL SELECT removed_at FROM documents WHERE removed_at IS NOT NULL)",
-        (now - configuration.retention.removed_days * DAY_MS,),
-    ).fetchone()
-    return dict(row)
+        now - configuration.retention.removed_days * DAY_MS,
+    ))  # fmt: skip
 
 
 def _index(reader: Tables, configuration: PipelineConfiguration, now: int) -> dict[str, Any]:
-    gaps, embedding = index_gaps(reader.connection), configuration.embedding
-    found: dict[str, Any] = {
-        "active": sum(gap.rows for gap in gaps), "missing": sum(gap.missing for gap in gaps),
-        "extra": sum(gap.extra for gap in gaps),
-    }  # fmt: skip
+    gaps, embedding = [counts for _, *counts in index_gaps(reader)], configuration.embedding
+    found = {
+        name: sum(gap[place] for gap in gaps) for place, name in enumerate(("active", "missing", "extra"))
+    }
     if embedding.model and embedding.provider != "none":
         made = reader.embeddings.coverage(embedding.model, embedding.dimensions)
         found["embeddable"] = made.notes + made.chunks
@@ -343,28 +333,25 @@ def _index(reader: Tables, configuration: PipelineConfiguration, now: int) -> di
 
 def _provider(reader: Tables, configuration: PipelineConfiguration, now: int) -> dict[str, Any]:
     # Without the calls that no model was asked in, or that are not answered yet.
-    row = reader.connection.execute(
+    asked = reader.row(
         "SELECT count(*) AS calls, coalesce(sum(outcome = 'ok'), 0) AS successes FROM (SELECT outcome FROM llm_calls"
         f" WHERE outcome NOT IN ('asked', 'breaker_open', 'budget_spent') ORDER BY id DESC LIMIT {_LATEST_CALLS})"
-    ).fetchone()
-    return dict(row) | {"named": configuration.extraction.provider not in ("none", "opencode")}
+    )
+    return dict(asked) | {"named": configuration.extraction.provider not in ("none", "opencode")}
 
 
 def _mutation(reader: Tables, configuration: PipelineConfiguration, now: int) -> dict[str, Any]:
-    undone = reader.connection.execute(
-        "SELECT count(*) FROM history WHERE event = 'reopened' AND at > ?", (now - 7 * DAY_MS,)
-    ).fetchone()[0]
-    return {"undone": undone}
+    since = "SELECT count(*) FROM history WHERE event = 'reopened' AND at > ?"
+    return {"undone": reader.count(since, now - 7 * DAY_MS)}
 
 
 def _duplicate(reader: Tables, configuration: PipelineConfiguration, now: int) -> dict[str, Any]:
     # But for those that a person wants to keep beside each other.
-    row = reader.connection.execute(
+    return dict(reader.row(
         "SELECT (SELECT count(*) FROM facts WHERE status = 'active') AS facts,"
         " count(*) FILTER (WHERE asked IS NULL OR asked <> 'rejected') AS duplicates,"
         " count(*) FILTER (WHERE asked IS NULL) AS undecided FROM same_facts"
-    ).fetchone()
-    return dict(row)
+    ))  # fmt: skip
 
 
 _QUERIES: Final[Mapping[DomainName, Callable[[Tables, PipelineConfiguration, int], dict[str, Any]]]] = {

@@ -1,6 +1,6 @@
 """Maintenance: reports the health, and runs the repairs that are recommended, within limits that all processes share.
 
-Each repair says what it finds, and mends it in short transactions, so that nobody waits for it.
+Each repair is one function: it says what it would do, or mends it in short transactions, so that nobody waits for it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from core.model.names import counted
 from core.pipeline.database.connection import Database
-from core.pipeline.database.facts import Counted, StoredFact
+from core.pipeline.database.facts import StoredFact
 from core.pipeline.database.tables import PAUSED, Tables
 from core.pipeline.decide import likeness, match_terms, saying
 from core.pipeline.health import (
@@ -22,7 +22,6 @@ from core.pipeline.health import (
     HOUR_MS,
     Asked,
     Gate,
-    HealthDomain,
     HealthReport,
     Limits,
     MaintenanceAction,
@@ -71,13 +70,25 @@ _CYCLE_AT: Final = "maintenance_at"
 
 
 @dataclass(frozen=True, slots=True)
+class Others:
+    """What others do of the work. sweep: retention's, or (True) rehearses it; reembed: makes vectors in at most so many
+    calls; how many.
+    """
+
+    sweep: Callable[[bool], Sweep]
+    coverage: Callable[[], EmbeddingCoverage | None]
+    reembed: Callable[[int], int]
+
+
+@dataclass(frozen=True, slots=True)
 class RepairContext:
-    """What a repair works with. now: epoch ms. by: who runs it, for the history. run: its number, 0 for a look."""
+    """What a repair works with. now: epoch ms. by: who runs it, for the history. run: its number, 0 to mend nothing."""
 
     database: Database
     configuration: PipelineConfiguration
     now: Callable[[], int]
-    by: str
+    others: Others
+    by: str = ITSELF
     run: int = 0
 
     def record(self, event: str, metadata: Mapping[str, object]) -> None:
@@ -96,11 +107,8 @@ class RepairContext:
         )  # fmt: skip
 
 
-class Repair(NamedTuple):
-    """One repair. find: what it would do, without doing it. mend: does it; how many things it put right."""
-
-    find: Callable[[RepairContext], MaintenancePlan]
-    mend: Callable[[RepairContext], int]
+# Says what it would do now, or, in a run, does it and says what it did.
+Repair = Callable[[RepairContext], MaintenancePlan]
 
 
 def _plan(
@@ -119,13 +127,16 @@ def _short(text: str) -> str:
     return plain if len(plain) <= _PREVIEW else f"{cut_at_word(plain, _PREVIEW)}…"
 
 
-# Dead jobs
-
-
-def _find_dead_jobs(context: RepairContext) -> MaintenancePlan:
+def _requeue(context: RepairContext) -> MaintenancePlan:
+    """Dead jobs that another try may help."""
     reader = context.database.reading
-    jobs = reader.jobs.requeueable(_MOST_JOBS)
+    jobs = list(reader.jobs.requeueable(_MOST_JOBS))
     left = measure(reader, context.configuration, context.now(), "queue").dead - len(jobs)
+    for start in range(0, len(jobs) if context.run else 0, _JOBS_AT_ONCE):
+        with context.database.write() as writer:
+            for job in jobs[start : start + _JOBS_AT_ONCE]:
+                if writer.jobs.requeue(job.id, context.now()):
+                    context.record_job(writer, job, "requeued")
     return _plan(
         MaintenanceAction.REQUEUE,
         (PlannedRepair(str(job.id), f"job {job.id} is tried again: {_of_job(job)}") for job in jobs),
@@ -138,92 +149,60 @@ def _find_dead_jobs(context: RepairContext) -> MaintenancePlan:
     )
 
 
-def _requeue(context: RepairContext) -> int:
-    done = 0
-    jobs = context.database.reading.jobs.requeueable(_MOST_JOBS)
-    for start in range(0, len(jobs), _JOBS_AT_ONCE):
+def _release(context: RepairContext) -> MaintenancePlan:
+    """Jobs of workers that did not come back."""
+    now = context.now()
+    jobs = context.database.reading.jobs.expired(now)
+    if context.run:
         with context.database.write() as writer:
-            for job in jobs[start : start + _JOBS_AT_ONCE]:
-                if writer.jobs.requeue(job.id, context.now()):
-                    done += 1
-                    context.record_job(writer, job, "requeued")
-    return done
-
-
-# Stale leases
-
-
-def _find_stale_leases(context: RepairContext) -> MaintenancePlan:
-    jobs = context.database.reading.jobs.expired(context.now())
+            jobs = writer.jobs.expired(now)
+            writer.jobs.reap(now)
+            for job in jobs:
+                context.record_job(writer, job, "released")
     ends = ("waits again", "is dead, since that was its last try")
+    told = (
+        PlannedRepair(str(job.id), f"job {job.id} {ends[job.attempts >= job.max_attempts]}: {_of_job(job)}")
+        for job in jobs
+    )
     return _plan(
         MaintenanceAction.RELEASE,
-        (
-            PlannedRepair(
-                str(job.id), f"job {job.id} {ends[job.attempts >= job.max_attempts]}: {_of_job(job)}"
-            )
-            for job in jobs
-        ),
+        told,
         f"{counted(len(jobs), 'job', 'jobs')} will be taken back from workers that did not come back.",
         "No job is held by a worker that did not come back.",
     )
 
 
-def _release(context: RepairContext) -> int:
-    now = context.now()
-    with context.database.write() as writer:
-        jobs = writer.jobs.expired(now)
-        writer.jobs.reap(now)
-        for job in jobs:
-            context.record_job(writer, job, "released")
-    return len(jobs)
-
-
-# Full-text tables
-
-
-def _find_gaps(context: RepairContext) -> MaintenancePlan:
+def _fill_gaps(context: RepairContext) -> MaintenancePlan:
+    """Full-text tables that differ from their rows."""
     repairs = []
-    for gap in index_gaps(context.database.reading.connection):
-        name = gap.fts.name
-        if gap.extra > 0:
-            entries = counted(gap.extra, "entry that leads", "entries that lead")
-            repairs.append(PlannedRepair(name, f"{name} loses {entries} nowhere", gap.extra))
-        if gap.missing > 0:
-            missing = counted(gap.missing, "row", "rows")
-            repairs.append(PlannedRepair(name, f"{name} gets {missing} that it lacks", gap.missing))
-    tables = counted(len({one.target for one in repairs}), "search table", "search tables")
-    return _plan(
-        MaintenanceAction.INDEXES,
-        repairs,
-        f"{tables} will be put right.",
-        "The search tables hold what is stored.",
-    )
-
-
-def _fill_gaps(context: RepairContext) -> int:
-    done = 0
-    for index, _, missing, extra in index_gaps(context.database.reading.connection):
-        if not (missing or extra):
+    for index, _, missing, extra in index_gaps(context.database.reading):
+        name = index.name
+        if extra > 0:
+            entries = counted(extra, "entry that leads", "entries that lead")
+            repairs.append(PlannedRepair(name, f"{name} loses {entries} nowhere", extra))
+        if missing > 0:
+            rows = counted(missing, "row", "rows")
+            repairs.append(PlannedRepair(name, f"{name} gets {rows} that it lacks", missing))
+        if not context.run or not (missing or extra):
             continue
-        missing_rows = (
-            f"INSERT INTO {index.name} (rowid, {index.column}) SELECT {index.row_id}, {index.column}"
+        add = (
+            f"INSERT INTO {name} (rowid, {index.column}) SELECT {index.row_id}, {index.column}"
             f" FROM {index.table} WHERE {index.lacking} LIMIT {_ROWS_AT_ONCE}"
         )
         if extra > 0:
             # The words of an entry whose row is gone are known to nobody else: the index is made anew.
             with context.database.write(lasting=False) as writer:
-                writer.connection.execute(f"INSERT INTO {index.name} ({index.name}) VALUES ('rebuild')")
+                writer.run(f"INSERT INTO {name} ({name}) VALUES ('rebuild')")
         added = _ROWS_AT_ONCE if extra <= 0 else 0
         while added == _ROWS_AT_ONCE:
             with context.database.write(lasting=False) as writer:
-                added = writer.connection.execute(missing_rows).rowcount
-        done += missing + extra
-        context.record("reindexed", {"table": index.name, "rows": missing + extra})
-    return done
-
-
-# Duplicates
+                added = writer.run(add)
+        context.record("reindexed", {"table": name, "rows": missing + extra})
+    tables = counted(len({one.target for one in repairs}), "search table", "search tables")
+    return _plan(
+        MaintenanceAction.INDEXES, repairs, f"{tables} will be put right.",
+        "The search tables hold what is stored.",
+    )  # fmt: skip
 
 
 class _Pair(NamedTuple):
@@ -233,96 +212,80 @@ class _Pair(NamedTuple):
     goes: StoredFact
 
 
-def _find_merges(context: RepairContext) -> MaintenancePlan:
-    pairs, _ = _pairs(context)
+def _propose_merges(context: RepairContext) -> MaintenancePlan:
+    """Facts that say the same, of which no person was asked."""
+    pairs, looked_up_to = _pairs(context)
+    if context.run:
+        for start in range(0, len(pairs), _JOBS_AT_ONCE):
+            with context.database.write() as writer:
+                for pair in pairs[start : start + _JOBS_AT_ONCE]:
+                    _propose(writer, context, pair)
+        with context.database.write(lasting=False) as writer:
+            writer.meta.put(_LOOKED_UP_TO, looked_up_to)
     return _plan(
         MaintenanceAction.MERGES,
         (
             PlannedRepair(
-                pair.goes.note_id,
-                f'you are asked whether to hide "{_short(pair.goes.content)}", since "{_short(pair.stays.content)}"'
-                " says it",
+                goes.note_id,
+                f'you are asked whether to hide "{_short(goes.content)}", since "{_short(stays.content)}" says it',
             )
-            for pair in pairs
+            for stays, goes in pairs
         ),
         f"{counted(len(pairs), 'merge', 'merges')} will be proposed for you to decide; none is made by itself.",
         "No fact was found that says what another says and of which you were not asked.",
     )
 
 
-def _propose_merges(context: RepairContext) -> int:
-    pairs, looked_up_to = _pairs(context)
-    done = 0
-    for start in range(0, len(pairs), _JOBS_AT_ONCE):
-        with context.database.write() as writer:
-            done += sum(_propose(writer, context, pair) for pair in pairs[start : start + _JOBS_AT_ONCE])
-    with context.database.write(lasting=False) as writer:
-        writer.meta.put(_LOOKED_UP_TO, looked_up_to)
-    return done
-
-
 def _pairs(context: RepairContext) -> tuple[tuple[_Pair, ...], int]:
     """Pairs of which no person was asked, at most a batch, and up to which fact near ones were looked for."""
-    reader, batch = context.database.reading, context.configuration.repair.dedup_batch_size
-    found: dict[str, _Pair] = {}
-    same = reader.connection.execute(
-        "SELECT first, row FROM same_facts WHERE asked IS NULL ORDER BY row LIMIT ?", (batch,)
-    )
+    reader, settings = context.database.reading, context.configuration.repair
+    batch, found = settings.dedup_batch_size, dict[str, _Pair]()
+    same = reader.ask("SELECT first, row FROM same_facts WHERE asked IS NULL ORDER BY row LIMIT ?", batch)
     for first, row in same.fetchall():
         earlier, later = reader.facts.at(first), reader.facts.at(row)
         if earlier is not None and later is not None:
             found[later.note_id] = _Pair(earlier, later)
-    threshold, counted_words = (
-        context.configuration.repair.dedup_semantic_threshold,
-        context.database.counted_words,
-    )
     after = reader.meta.number(_LOOKED_UP_TO) or 0
     rows, began = reader.facts.active_after(after, batch), context.now()
     for row, fact in rows:
         if not 0 <= context.now() - began < _LONGEST_LOOK_MS:
             return tuple(found.values()), after
         after = row
-        pair = _near(reader, fact, threshold, counted_words) if len(found) < batch else None
+        pair = _near(reader, context, fact) if len(found) < batch else None
         if pair is not None and not {pair.goes.note_id, pair.stays.note_id} & set(found):
             found[pair.goes.note_id] = pair
     # From the beginning again, once all were looked at.
     return tuple(found.values()), after if len(rows) == batch else 0
 
 
-def _near(reader: Tables, fact: StoredFact, threshold: float, counted: Counted) -> _Pair | None:
+def _near(reader: Tables, context: RepairContext, fact: StoredFact) -> _Pair | None:
     """The earlier fact that says nearly the same; of the two the one that says less would go."""
-    for match in reader.facts.matching(fact.nugget, match_terms(fact.content), _NEAREST, counted):
-        other = match.fact
+    words, known = match_terms(fact.content), context.database.counted_words
+    for other, _ in reader.facts.matching(fact.nugget, words, _NEAREST, known):
         later = (other.created_at, other.id) > (fact.created_at, fact.id)
-        if other.id == fact.id or other.status != "active" or later:
-            continue
-        if likeness(fact.content, other.content) < threshold:
+        near = likeness(fact.content, other.content) >= context.configuration.repair.dedup_semantic_threshold
+        if other.id == fact.id or other.status != "active" or later or not near:
             continue
         mine, theirs = saying(fact.content).meaning, saying(other.content).meaning
         stays, goes = (fact, other) if theirs < mine else (other, fact)
         if mine <= theirs or theirs <= mine:
-            unasked = not (_was_asked(reader, stays.note_id) or _was_asked(reader, goes.note_id))
-            return _Pair(stays, goes) if unasked else None
+            asked = _was_asked(reader, stays.note_id) or _was_asked(reader, goes.note_id)
+            return None if asked else _Pair(stays, goes)
     return None
 
 
 def _was_asked(reader: Tables, note_id: str) -> bool:
     """Whether a person was ever asked to hide a note since another says the same."""
-    row = reader.connection.execute(
-        "SELECT 1 FROM proposals WHERE target_note = ? AND target_note <> '' AND decided_by = ?",
-        (note_id, _DECIDED_BY),
-    ).fetchone()
-    return row is not None
+    which = "target_note = ? AND target_note <> '' AND decided_by = ?"
+    return reader.has(f"SELECT 1 FROM proposals WHERE {which}", note_id, _DECIDED_BY)
 
 
-def _propose(writer: Tables, context: RepairContext, pair: _Pair) -> bool:
-    """Puts a proposal in that hides the note of one of two facts; False where somebody was asked meanwhile, or one of
-    them is gone.
-    """
+def _propose(writer: Tables, context: RepairContext, pair: _Pair) -> None:
+    """Puts a proposal in that hides the note of one of two facts, unless somebody was asked since or one is gone."""
     stays, goes = pair
     there = (writer.facts.of_note(stays.note_id), writer.facts.of_note(goes.note_id)) == pair
     if not there or _was_asked(writer, goes.note_id):
-        return False
+        return
     now = context.now()
     digest = hashlib.sha256(f"{stays.id} {goes.id}".encode()).hexdigest()
     proposal = StoredProposal(
@@ -339,69 +302,50 @@ def _propose(writer: Tables, context: RepairContext, pair: _Pair) -> bool:
         proposal_id=proposal.id, fact_id=goes.id, note_id=goes.note_id, old_content=goes.content,
         new_content=stays.content, metadata={"run": context.run, "stays": stays.note_id},
     )  # fmt: skip
-    return True
 
 
-# Retention and embeddings, whose work others do
+def _sweep(context: RepairContext) -> MaintenancePlan:
+    """Retention's work."""
+    swept = context.others.sweep(context.run == 0)
+    counts = {str(kind): count for kind, count in swept.counts.items() if count}
+    if context.run and counts:
+        context.record("swept", counts)
+    return _plan(
+        MaintenanceAction.SWEEP,
+        (PlannedRepair(kind, f"{count:,} {kind.replace('_', ' ')}", count) for kind, count in counts.items()),
+        "Retention will delete what was kept long enough.",
+        "Nothing was kept long enough yet.",
+    )
 
 
-def sweep_repair(sweep: Callable[[bool], Sweep]) -> Repair:
-    """The repair that has retention do its work. sweep: does it, or rehearses it."""
-
-    def find(context: RepairContext) -> MaintenancePlan:
-        counts = {kind: count for kind, count in sweep(True).counts.items() if count}
-        return _plan(
-            MaintenanceAction.SWEEP,
-            (
-                PlannedRepair(str(kind), f"{count:,} {kind.replace('_', ' ')}", count)
-                for kind, count in counts.items()
-            ),
-            "Retention will delete what was kept long enough.",
-            "Nothing was kept long enough yet.",
-        )
-
-    def mend(context: RepairContext) -> int:
-        done = sweep(False)
-        if done.total:
-            context.record("swept", {str(kind): count for kind, count in done.counts.items() if count})
-        return done.total
-
-    return Repair(find, mend)
+def _reembed(context: RepairContext) -> MaintenancePlan:
+    """Missing vectors."""
+    found = context.others.coverage()
+    if found is None:
+        said = "No model for embeddings is named in settings.toml."
+        return MaintenancePlan(MaintenanceAction.REEMBED, (), said)
+    most = min(found.missing, _CALLS_AT_ONCE * context.configuration.embedding_tracker.batch_size)
+    if context.run:
+        most = context.others.reembed(_CALLS_AT_ONCE)
+        if most:
+            context.record("reembedded", {"embeddings": most})
+    said = f"{counted(most, 'embedding is', 'embeddings are')} made with {found.model}"
+    return _plan(
+        MaintenanceAction.REEMBED,
+        [PlannedRepair(found.model, said, most)] if most else [],
+        f"{said}, in at most {_CALLS_AT_ONCE} calls.",
+        "No embedding is missing.",
+        found.waits,
+    )
 
 
-def reembed_repair(coverage: Callable[[], EmbeddingCoverage | None], reembed: Callable[[int], int]) -> Repair:
-    """The repair that has missing vectors made. reembed: makes them in at most so many calls; how many."""
-
-    def find(context: RepairContext) -> MaintenancePlan:
-        found = coverage()
-        if found is None:
-            said = "No model for embeddings is named in settings.toml."
-            return MaintenancePlan(MaintenanceAction.REEMBED, (), said)
-        most = min(found.missing, _CALLS_AT_ONCE * context.configuration.embedding_tracker.batch_size)
-        said = f"{counted(most, 'embedding is', 'embeddings are')} made with {found.model}"
-        return _plan(
-            MaintenanceAction.REEMBED,
-            [PlannedRepair(found.model, said, most)] if most else [],
-            f"{said}, in at most {_CALLS_AT_ONCE} calls.",
-            "No embedding is missing.",
-            found.waits,
-        )
-
-    def mend(context: RepairContext) -> int:
-        made = reembed(_CALLS_AT_ONCE)
-        if made:
-            context.record("reembedded", {"embeddings": made})
-        return made
-
-    return Repair(find, mend)
-
-
-# Those that the pipeline's database is enough for.
 REPAIRS: Final[Mapping[MaintenanceAction, Repair]] = {
-    MaintenanceAction.REQUEUE: Repair(_find_dead_jobs, _requeue),
-    MaintenanceAction.RELEASE: Repair(_find_stale_leases, _release),
-    MaintenanceAction.INDEXES: Repair(_find_gaps, _fill_gaps),
-    MaintenanceAction.MERGES: Repair(_find_merges, _propose_merges),
+    MaintenanceAction.REQUEUE: _requeue,
+    MaintenanceAction.RELEASE: _release,
+    MaintenanceAction.INDEXES: _fill_gaps,
+    MaintenanceAction.MERGES: _propose_merges,
+    MaintenanceAction.SWEEP: _sweep,
+    MaintenanceAction.REEMBED: _reembed,
 }
 
 
@@ -420,39 +364,35 @@ def begin_run(writer: Tables, action: MaintenanceAction, now: int, by: str) -> i
     """Puts down that a repair begins; its number. It counts from now on, whatever becomes of it. What did not end
     before belonged to a process that is gone.
     """
-    writer.connection.execute(
+    writer.run(
         "UPDATE maintenance_runs SET status = 'interrupted', finished_at = ? WHERE action = ? AND status = 'running'",
-        (now, action),
-    )
-    writer.connection.execute("DELETE FROM maintenance_runs WHERE at < ?", (now - _KEPT_MS,))
-    row = writer.connection.execute(
-        "INSERT INTO maintenance_runs (at, action, by, status) VALUES (?, ?, ?, 'running') RETURNING id",
-        (now, action, by),
-    ).fetchone()
-    return int(row[0])
+        now, action,
+    )  # fmt: skip
+    writer.run("DELETE FROM maintenance_runs WHERE at < ?", now - _KEPT_MS)
+    return writer.insert_row("maintenance_runs", at=now, action=action, by=by, status="running")
 
 
 def finish_run(
     writer: Tables, run_id: int, now: int, *, did: int, left: int, improved: bool | None, error: str = ""
 ) -> MaintenanceRun:
     """Puts down how a run ended."""
-    row = writer.connection.execute(
-        "UPDATE maintenance_runs SET status = ?, did = ?, left = ?, improved = ?, error = ?, finished_at = ?"
-        " WHERE id = ? RETURNING *",
-        ("failed" if error else "done", did, left, improved, error, now, run_id),
-    ).fetchone()
-    return _run_of(row)
+    return _run_of(
+        writer.row(
+            "UPDATE maintenance_runs SET status = ?, did = ?, left = ?, improved = ?, error = ?, finished_at = ?"
+            " WHERE id = ? RETURNING *",
+            "failed" if error else "done", did, left, improved, error, now, run_id,
+        )
+    )  # fmt: skip
 
 
 def _recommend(writer: Tables, action: MaintenanceAction, now: int) -> None:
     """Puts down that a repair is recommended and nobody ran it; once a day, until something else comes of it."""
-    last = writer.connection.execute(
-        "SELECT at, status FROM maintenance_runs WHERE action = ? ORDER BY id DESC LIMIT 1", (action,)
-    ).fetchone()
+    last = writer.row(
+        "SELECT at, status FROM maintenance_runs WHERE action = ? ORDER BY id DESC LIMIT 1", action
+    )
     if last is None or last["status"] != "recommended" or not lies_within(last["at"], now, DAY_MS):
-        writer.connection.execute(
-            "INSERT INTO maintenance_runs (at, action, by, status, finished_at) VALUES (?1, ?2, ?3, 'recommended', ?1)",
-            (now, action, ITSELF),
+        writer.insert_row(
+            "maintenance_runs", at=now, action=action, by=ITSELF, status="recommended", finished_at=now
         )
 
 
@@ -460,11 +400,11 @@ def gate_now(
     reader: Tables, action: MaintenanceAction, configuration: PipelineConfiguration, asked: Asked, now: int
 ) -> tuple[Gate, int]:
     """Why a repair may not run now, and until when (epoch ms)."""
-    rows = reader.connection.execute(
+    rows = reader.ask(
         "SELECT at, improved FROM maintenance_runs WHERE action = ? AND status <> 'recommended' AND at > ?"
         " ORDER BY id DESC LIMIT 2000",
-        (action, now - DAY_MS),
-    ).fetchall()
+        action, now - DAY_MS,
+    ).fetchall()  # fmt: skip
     recent = Recent(
         last_at=rows[0]["at"] if rows else None,
         in_hour=tuple(sorted(row["at"] for row in rows if lies_within(row["at"], now, HOUR_MS))),
@@ -486,16 +426,17 @@ def health_report(reader: Tables, configuration: PipelineConfiguration, now: int
     unattended = autonomous.enabled and not autonomous.frozen
     last = reader.meta.number(_CYCLE_AT)
     said = {one.name: one.said for one in domains}
+    worst = min(domains, key=lambda one: 1.0 if one.score is None else one.score)
     # But for those of repairs that only another version knows.
-    runs = reader.connection.execute(
-        f"SELECT * FROM maintenance_runs WHERE action IN ({', '.join('?' * len(MaintenanceAction))})"
-        " ORDER BY id DESC LIMIT ?",
-        (*MaintenanceAction, _MOST_RUNS),
+    known = ", ".join("?" * len(MaintenanceAction))
+    runs = reader.ask(
+        f"SELECT * FROM maintenance_runs WHERE action IN ({known}) ORDER BY id DESC LIMIT {_MOST_RUNS}",
+        *MaintenanceAction,
     )
     return HealthReport(
         score,
         status,
-        _summary(domains),
+        "All is well." if worst.score is None or worst.score >= 1.0 else worst.said,
         domains,
         tuple(
             Recommendation(one, said[DOMAIN_OF[one]], *gate_now(reader, one, configuration, BY_PERSON, now))
@@ -507,34 +448,22 @@ def health_report(reader: Tables, configuration: PipelineConfiguration, now: int
     )
 
 
-def _summary(domains: tuple[HealthDomain, ...]) -> str:
-    """What is to be said of all: of the worst domain, or that all is well."""
-    worst = min(domains, key=lambda one: 1.0 if one.score is None else one.score)
-    return "All is well." if worst.score is None or worst.score >= 1.0 else worst.said
-
-
 class Maintainer:
-    """Measures and repairs. now: epoch ms. further: the repairs that need more than the database."""
+    """Measures and repairs. now: epoch ms."""
 
-    def __init__(
-        self,
-        database: Database,
-        *,
-        now: Callable[[], int],
-        further: Mapping[MaintenanceAction, Repair],
-    ) -> None:
+    def __init__(self, database: Database, *, now: Callable[[], int], others: Others) -> None:
         self._database = database
         self._now = now
-        self._repairs = {**REPAIRS, **further}
+        self._others = others
         self._looked_at: int | None = None
 
     def plan(
         self, action: MaintenanceAction, configuration: PipelineConfiguration, asked: Asked = BY_PERSON
     ) -> MaintenancePlan:
         """What a repair would do now, and what keeps it from running. Writes nothing."""
-        context = RepairContext(self._database, configuration, self._now, ITSELF)
+        context = RepairContext(self._database, configuration, self._now, self._others)
         held, until = gate_now(self._database.reading, action, configuration, asked, self._now())
-        return replace(self._repairs[action].find(context), gate=held, until=until)
+        return replace(REPAIRS[action](context), gate=held, until=until)
 
     def run(
         self, action: MaintenanceAction, configuration: PipelineConfiguration, asked: Asked, by: str
@@ -553,9 +482,9 @@ class Maintainer:
             run_id = begin_run(writer, action, now, by)
         did, error = 0, ""
         try:
-            context = RepairContext(self._database, configuration, self._now, by, run_id)
             with self._database.errors():
-                did = self._repairs[action].mend(context)
+                context = RepairContext(self._database, configuration, self._now, self._others, by, run_id)
+                did = REPAIRS[action](context).count
         except Exception as failed:
             error = failure_of(failed).message[:_ERROR_LENGTH]
         left = self._left(action, configuration)
@@ -588,7 +517,7 @@ class Maintainer:
                 _recommend(writer, action, self._now())
             if not wanted:
                 # What did not help may be tried again.
-                writer.connection.execute("UPDATE maintenance_runs SET improved = NULL WHERE improved = 0")
+                writer.run("UPDATE maintenance_runs SET improved = NULL WHERE improved = 0")
         return ()
 
     def _is_due(self, configuration: PipelineConfiguration) -> bool:
@@ -605,7 +534,8 @@ class Maintainer:
             last = tables.meta.number(_CYCLE_AT)
             return last is not None and lies_within(last, now, autonomous.maintenance_interval_ms)
 
-        if looked_at(self._database.reading) or self._database.reading.meta.number(PAUSED) is not None:
+        reader = self._database.reading
+        if looked_at(reader) or reader.meta.number(PAUSED) is not None:
             return False
         with self._database.write(lasting=False) as writer:
             if looked_at(writer):

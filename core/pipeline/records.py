@@ -487,23 +487,6 @@ class Entity:
 
 
 @dataclass(frozen=True, slots=True)
-class EntityChange:
-    """What a person changed of entities. id: its row in the audit. name: what the kept entity got, a name or all of
-    another entity; merged_id: that one's id, else 0. undone: whether it was taken back.
-    """
-
-    id: int
-    at: int
-    kind: Literal["merged", "alias"]
-    by: str
-    entity_id: int
-    entity: str
-    name: str
-    merged_id: int = 0
-    undone: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class EntityAttribute:
     """What is said of an entity. aspect: "" until it was classified. superseded_by: the id of a newer one."""
 

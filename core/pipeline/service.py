@@ -60,7 +60,6 @@ if TYPE_CHECKING:
         EmbeddingCoverage,
         Ended,
         Entity,
-        EntityChange,
         EntityPage,
         HistoryRow,
         Ingested,
@@ -316,16 +315,12 @@ class Pipeline:
             return self._worker
 
     def _maintaining(self) -> Maintainer:
-        from core.pipeline.health import MaintenanceAction
-        from core.pipeline.maintenance import Maintainer, reembed_repair, sweep_repair
+        from core.pipeline.maintenance import Maintainer, Others
 
         with self._guard:
             if self._maintainer is None:
-                further = {
-                    MaintenanceAction.SWEEP: sweep_repair(self.sweep),
-                    MaintenanceAction.REEMBED: reembed_repair(self.embedding_coverage, self.reembed),
-                }
-                self._maintainer = Maintainer(self.database, now=self._now, further=further)
+                others = Others(self.sweep, self.embedding_coverage, self.reembed)
+                self._maintainer = Maintainer(self.database, now=self._now, others=others)
             return self._maintainer
 
     def _now(self) -> int:
@@ -934,25 +929,11 @@ class Pipeline:
 
         return add_alias(self.database, entity_id, name, by=self.author.signature, now=self._now())
 
-    def entity_changes(self, entity_id: int | None = None) -> tuple[EntityChange, ...]:
-        """What people merged and which names they gave, newest first; of one entity, where its id is given."""
-        from core.pipeline.knowledge_graph import entity_changes
+    def part_entity(self, entity_id: int, name: str) -> Entity:
+        """Takes a name back that was merged into an entity or given to it. Raises NotFoundError."""
+        from core.pipeline.knowledge_graph import part_entity
 
-        return self._shown(lambda reader: entity_changes(reader, entity_id))
-
-    def undo_entity_change(self, change_id: int) -> EntityChange:
-        """Takes back a merge or a name that was given. Raises NotFoundError."""
-        from core.pipeline.knowledge_graph import undo_entity_change
-
-        return undo_entity_change(self.database, change_id, by=self.author.signature, now=self._now())
-
-    def resolve_attribute(self, attribute_id: int, superseded: bool) -> bool:
-        """Records a person's decision on an attribute flagged as superseded. False when it was no longer flagged."""
-        from core.pipeline.knowledge_graph import resolve_flag
-
-        return resolve_flag(
-            self.database, attribute_id, superseded=superseded, by=self.author.signature, now=self._now()
-        )
+        return part_entity(self.database, entity_id, name, by=self.author.signature, now=self._now())
 
     # Work
 

@@ -181,9 +181,6 @@ class Entities(Rows):
         found: dict[tuple[object, ...], EntityAttribute] = {}
         for one in rows:
             active = one.status == "active"
-            # What a person has kept remembers beside which newer one; that is nobody's concern.
-            if active and not one.review_needed:
-                one = replace(one, superseded_by=None, superseded_why="")
             # Entities that were merged may say the same.
             found.setdefault(
                 (one.aspect, " ".join(one.content.casefold().split())) if active else (one.id,), one
@@ -289,37 +286,35 @@ class Entities(Rows):
         changes = f"UPDATE entities SET pinned = :pinned, updated_at = :now WHERE id IN {_GROUP}"
         return self.run(changes, pinned=int(pinned), now=now, id=entity_id) > 0
 
-    def add_alias(self, entity_id: int, name: str, now: int) -> None:
-        """Gives an entity one more name. The caller has made sure that no other entity has it."""
-        self.merge(entity_id, self.find_or_make_entity(name, ENTITY_TYPE, now), now)
-
-    def drop_alias(self, entity_id: int, name: str, now: int) -> bool:
-        """Takes a name from an entity; False where it does not have it."""
-        row = self.value("SELECT id FROM entities WHERE canonical_name = ?", canonical_name(name))
-        if row is None or not self.part(entity_id, row, now):
-            return False
-        self.run("DELETE FROM entities WHERE id = ?", row)
-        return True
-
     def merge(self, keep: int, other: int, now: int) -> None:
         """Lets one entity stand for both from now on."""
         self.run("UPDATE entities SET merged_into = ?, updated_at = ? WHERE id = ?", keep, now, other)
         self.run("UPDATE entities SET root = ? WHERE root = ?", keep, other)
 
-    def part(self, keep: int, other: int, now: int) -> bool:
-        """Takes a merge back, with those into the other one; False where the two are not merged."""
-        parted = self.run(
-            "UPDATE entities SET merged_into = NULL, updated_at = ? WHERE id = ? AND merged_into = ?",
-            now, other, keep,
+    def part(self, entity_id: int, canonical: str, now: int) -> bool:
+        """Takes a name from an entity, with those that were merged into that one; False where it does not have it. A
+        name of which nothing else is known is nobody's from then on.
+        """
+        other = self.value(
+            "SELECT id FROM entities WHERE canonical_name = ? AND root = ? AND merged_into IS NOT NULL",
+            canonical, entity_id,
         )  # fmt: skip
-        if parted:
-            self.run(
-                "WITH RECURSIVE whole (id) AS (SELECT ?1 UNION ALL "
-                "  SELECT entities.id FROM whole JOIN entities ON merged_into = whole.id) "
-                "UPDATE entities SET root = ?1 WHERE id IN whole",
-                other,
-            )
-        return parted > 0
+        if other is None:
+            return False
+        self.run("UPDATE entities SET merged_into = NULL, updated_at = ? WHERE id = ?", now, other)
+        self.run(
+            "WITH RECURSIVE whole (id) AS (SELECT ?1 UNION ALL "
+            "  SELECT entities.id FROM whole JOIN entities ON merged_into = whole.id) "
+            "UPDATE entities SET root = ?1 WHERE id IN whole",
+            other,
+        )
+        self.run(
+            "DELETE FROM entities WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM mentions WHERE entity_id = ?1)"
+            " AND NOT EXISTS (SELECT 1 FROM attributes WHERE entity_id = ?1)"
+            " AND NOT EXISTS (SELECT 1 FROM entities AS part WHERE merged_into = ?1)",
+            other,
+        )
+        return True
 
     # What texts say of them
 
@@ -496,14 +491,3 @@ class Entities(Rows):
             " WHERE id = ?",
             newer, why, now, outdated,
         )  # fmt: skip
-
-    def resolve_flag(self, attribute_id: int, *, superseded: bool, now: int) -> StoredAttribute | None:
-        """A person's word on a flag; what was flagged, None when nothing was. What is kept is not flagged for the same
-        newer attribute again."""
-        flagged = self.attribute(attribute_id)
-        changed = self.run(
-            "UPDATE attributes SET review_needed = 0, status = ?, updated_at = ? "
-            "WHERE id = ? AND review_needed = 1 AND status = 'active'",
-            "superseded" if superseded else "active", now, attribute_id,
-        )  # fmt: skip
-        return flagged if changed else None

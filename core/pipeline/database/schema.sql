@@ -358,9 +358,9 @@ AND NOT EXISTS (SELECT 1 FROM facts JOIN open_proposals AS other ON other.target
     AND other.target_note <> '' WHERE facts.raw_id = raw.id)
 AND NOT EXISTS (SELECT 1 FROM jobs WHERE target = raw.id AND status IN ('held', 'pending', 'leased'))
 AND NOT EXISTS (SELECT 1 FROM raw_memories AS again WHERE again.duplicate_of = raw.id AND again.gone_at IS NULL);
--- The audit but that of what stands or waits, and what a merge of entities is undone by.
+-- The audit but that of what stands or waits, and what says that something was deleted.
 CREATE VIEW removable_history AS SELECT id FROM history
-WHERE event NOT IN ('entities_merged', 'alias_added', 'entity_change_undone', 'text_purged', 'document_purged')
+WHERE event NOT IN ('text_purged', 'document_purged')
 AND NOT EXISTS (SELECT 1 FROM open_proposals WHERE open_proposals.id = history.proposal_id)
 AND NOT EXISTS (SELECT 1 FROM facts WHERE facts.note_id = history.note_id AND history.note_id <> ''
     AND facts.status = 'active')

@@ -13,8 +13,8 @@ from kits.scripted_model import ScriptedModel
 from kits.service_kit import Clock, configure, drain, open_pipeline
 
 from core.model.change import Author
-from core.pipeline.health import Gate, MaintenanceAction
-from core.pipeline.maintenance import ITSELF, REPAIRS, Repair, begin_run
+from core.pipeline.health import Gate, MaintenanceAction, MaintenancePlan
+from core.pipeline.maintenance import ITSELF, REPAIRS, RepairContext, begin_run
 from core.pipeline.service import Pipeline
 
 VECTORS = json.loads((Path(__file__).parent / "vectors" / "maintenance.json").read_text(encoding="utf-8"))
@@ -52,7 +52,7 @@ def runs(pipeline: Pipeline) -> list[tuple[str, str]]:
 
 def fail_to_better(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lets the requeueing of jobs do nothing at all."""
-    monkeypatch.setitem(REPAIRS, REQUEUE, Repair(REPAIRS[REQUEUE].find, lambda _: 0))  # type: ignore[arg-type]
+    monkeypatch.setitem(REPAIRS, REQUEUE, lambda _: MaintenancePlan(REQUEUE, (), ""))  # type: ignore[arg-type]
 
 
 def test_nothing_runs_before_the_first_interval_is_over(pipeline: Pipeline, clock: Clock) -> None:
@@ -211,10 +211,10 @@ def test_what_keeps_a_repair_from_being_done_is_said_and_stops_nothing(
 ) -> None:
     kill_jobs(pipeline, clock)
 
-    def broken(_: object) -> int:
+    def broken(_: RepairContext) -> MaintenancePlan:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setitem(REPAIRS, REQUEUE, Repair(REPAIRS[REQUEUE].find, broken))  # type: ignore[arg-type]
+    monkeypatch.setitem(REPAIRS, REQUEUE, broken)  # type: ignore[arg-type]
     with closing(open_pipeline(pipeline.home, clock=clock)) as unlucky:
         clock.forward(**INTERVAL)
         ticked = unlucky.tick()

@@ -35,7 +35,7 @@ from kits.service_kit import Clock, configure, drain, open_pipeline
 from core.errors import ConflictError
 from core.pipeline.database.connection import Database
 from core.pipeline.database.sessions import SessionScore
-from core.pipeline.knowledge_graph import entity_changes, merge_entities, undo_entity_change
+from core.pipeline.knowledge_graph import add_alias, merge_entities, part_entity
 from core.pipeline.retention import BATCH, DAY_MS, RULES, Kind, Pace, Windows, drop, is_due
 
 VECTORS = json.loads((Path(__file__).parent / "vectors" / "retention.json").read_text(encoding="utf-8"))
@@ -301,7 +301,7 @@ def test_names_that_a_person_gave_keep_an_entity(database: Database) -> None:
         put(writer, Text(1, removed=40, names=frozenset({"Postgres"})))
         entity = writer.entities.entity_named("postgres")
         assert entity is not None
-        writer.entities.add_alias(entity, "PostgreSQL", NOW)
+    add_alias(database, entity, "PostgreSQL", by="person", now=NOW)
     swept(database)
     assert database.reading.entities.entity_named("postgresql") == entity
 
@@ -319,8 +319,7 @@ def test_a_merge_of_names_is_undone_after_a_text_that_named_them_is_deleted(
         assert other is not None
     merge_entities(database, kept, other, by="person", now=NOW)
     swept(database)
-    (change,) = entity_changes(database.reading)
-    undo_entity_change(database, change.id, by="person", now=NOW)
+    part_entity(database, kept, "Postgres", by="person", now=NOW)
     back = database.reading.entities.entity_named("postgres")
     assert back is not None
     page = database.reading.entities.entity_page(back)
@@ -371,13 +370,12 @@ def test_the_history_of_what_stands_or_waits_stays_and_the_rest_goes(database: D
         put_history(writer, 200, proposal_id="proposal-2")
         put_history(writer, 200, raw_id="raw-3")
         put_history(writer, 200, raw_id="raw-5")
-        put_history(writer, 200, "entities_merged")
         put_history(writer, 200, "text_purged", raw_id="raw-9")
         put_history(writer, 200, raw_id="raw-4", note_id="note-4")
         put_history(writer, 200, raw_id="raw-none")
         put_history(writer, 179, raw_id="raw-none")
     assert counts(swept(database)) == {Kind.HISTORY: 2}
-    assert count(database, "history") == 7
+    assert count(database, "history") == 6
 
 
 def test_the_audit_is_append_only_but_for_what_retention_lets_go(database: Database) -> None:

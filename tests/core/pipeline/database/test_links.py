@@ -43,7 +43,7 @@ def test_linking_a_memory_again_changes_nothing(database: Database) -> None:
 
 def test_names_are_known_by_their_canonical_form_and_their_aliases(database: Database) -> None:
     with database.write() as writer:
-        writer.entities.add_alias(1, "Postgres", 1)
+        writer.entities.merge(1, writer.entities.find_or_make_entity("Postgres", "extracted", 1), 1)
     known = KnownNames(database.reading.entities)
     assert "anna" in known
     assert "postgres" in known

@@ -9,12 +9,7 @@ import pytest
 from kits.knowledge_kit import Knowledge, triple
 
 from core.errors import InvalidInputError, NotFoundError
-from core.pipeline.knowledge_graph import (
-    add_alias,
-    entity_changes,
-    merge_entities,
-    undo_entity_change,
-)
+from core.pipeline.knowledge_graph import add_alias, merge_entities, part_entity
 
 
 @pytest.fixture
@@ -90,7 +85,7 @@ def test_what_waits_for_an_aspect_is_classified_under_the_kept_entity(knowledge:
     knowledge.classify(None)
     said = {(one.aspect, one.content) for one in knowledge.entity("Ben").attributes}
     assert said == {("preferences", "likes coffee"), ("preferences", "Benjamin likes green tea")}
-    undo(knowledge)
+    undo(knowledge, "Ben", "Benjamin")
     assert [one.content for one in knowledge.entity("Benjamin").attributes] == ["Benjamin likes green tea"]
 
 
@@ -130,14 +125,8 @@ def test_aliases_are_given_and_taken(knowledge: Knowledge) -> None:
 # Undo
 
 
-def changes(knowledge: Knowledge) -> list[int]:
-    """The ids of what was changed and stands, newest first."""
-    return [one.id for one in entity_changes(knowledge.database.reading) if not one.undone]
-
-
-def undo(knowledge: Knowledge, change_id: int | None = None) -> None:
-    wanted = changes(knowledge)[0] if change_id is None else change_id
-    undo_entity_change(knowledge.database, wanted, by="person", now=60)
+def undo(knowledge: Knowledge, kept: str, name: str) -> None:
+    part_entity(knowledge.database, id_of(knowledge, kept), name, by="person", now=60)
 
 
 def rich(knowledge: Knowledge) -> None:
@@ -166,20 +155,19 @@ def test_a_merge_is_undone_whole(knowledge: Knowledge) -> None:
     before = knowledge.known()
     merge(knowledge, "PostgreSQL", "Postgres")
     assert knowledge.known() != before
-    undo(knowledge)
+    undo(knowledge, "PostgreSQL", "Postgres")
     assert knowledge.known() == before
-    assert [(one.kind, one.entity, one.name, one.undone) for one in entity_changes(knowledge.database.reading)] == [
-        ("merged", "PostgreSQL", "Postgres", True), ("alias", "Postgres", "pg", False),
-    ]  # fmt: skip
 
 
 def test_a_name_that_was_given_is_taken_back(knowledge: Knowledge) -> None:
     knowledge.learn("raw-1", triple("Ben", "uses", "npm"))
     add_alias(knowledge.database, id_of(knowledge, "Ben"), "Benjamin", by="person", now=5)
-    undo(knowledge)
+    undo(knowledge, "Ben", "Benjamin")
     assert knowledge.entity("Ben").entity.aliases == ()
-    with pytest.raises(NotFoundError):
-        undo(knowledge, entity_changes(knowledge.database.reading)[0].id)
+    assert knowledge.database.reading.entities.entity_named("benjamin") is None
+    for name in ("Benjamin", "Ben", "npm"):
+        with pytest.raises(NotFoundError):
+            undo(knowledge, "Ben", name)
 
 
 def test_what_came_after_a_merge_stays_when_it_is_undone(knowledge: Knowledge) -> None:
@@ -189,7 +177,7 @@ def test_what_came_after_a_merge_stays_when_it_is_undone(knowledge: Knowledge) -
         "raw-9", triple("Postgres", "runs on", "Linux"), triple("PostgreSQL", "is", "database", 0.9)
     )
     knowledge.say("is backed up nightly", entity="PostgreSQL", aspect="interfaces", at=70)
-    undo(knowledge)
+    undo(knowledge, "PostgreSQL", "Postgres")
     kept, other = knowledge.entity("PostgreSQL"), knowledge.entity("Postgres")
     assert "Linux" in {one.other for one in kept.relations}
     assert ("interfaces", "is backed up nightly") in {(one.aspect, one.content) for one in kept.attributes}
@@ -212,20 +200,9 @@ def test_merges_that_build_on_each_other_are_undone_in_any_order(
     merge(knowledge, "Postgres", "psql")
     merge(knowledge, "PostgreSQL", "Postgres")
     assert knowledge.entity("psql").entity.aliases == ("Postgres", "pg", "psql")
-    for change in [changes(knowledge)[place] for place in order]:
-        undo(knowledge, change)
+    for kept, name in [(("PostgreSQL", "Postgres"), ("Postgres", "psql"))[place] for place in order]:
+        undo(knowledge, kept, name)
     assert knowledge.known() == before
-
-
-def test_a_change_of_other_entities_is_in_nobodys_way(knowledge: Knowledge) -> None:
-    knowledge.learn("raw-1", triple("Ben", "uses", "npm"), triple("Benjamin", "uses", "npm"))
-    knowledge.learn("raw-2", triple("Rome", "is in", "Italy"), triple("Roma", "is in", "Italy"))
-    merge(knowledge, "Ben", "Benjamin")
-    first = changes(knowledge)[0]
-    merge(knowledge, "Rome", "Roma")
-    undo(knowledge, first)
-    assert knowledge.entity("Benjamin").entity.name == "Benjamin"
-    assert knowledge.entity("Roma").entity.name == "Rome"
 
 
 def test_the_audit_keeps_no_form_of_a_name_that_masking_would_miss(knowledge: Knowledge) -> None:
@@ -234,14 +211,3 @@ def test_the_audit_keeps_no_form_of_a_name_that_masking_would_miss(knowledge: Kn
     merge(knowledge, "Ben", "Hunter2Battery")
     rows = knowledge.database.reading.connection.execute("SELECT * FROM history").fetchall()
     assert "battery" not in "".join(str(value) for row in rows for value in tuple(row))
-
-
-def test_what_is_undone_is_not_undone_again(knowledge: Knowledge) -> None:
-    knowledge.learn("raw-1", triple("Ben", "uses", "npm"), triple("Benjamin", "knows", "Carla"))
-    merge(knowledge, "Ben", "Benjamin")
-    first = changes(knowledge)[0]
-    undo(knowledge, first)
-    merge(knowledge, "Ben", "Benjamin")
-    with pytest.raises(NotFoundError):
-        undo(knowledge, first)
-    assert knowledge.entity("Benjamin").entity.name == "Ben"

@@ -1,4 +1,4 @@
-"""Newer statements flag older ones of the same aspect; only a person settles what becomes of them."""
+"""Newer statements flag older ones of the same aspect; they stand all the same."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from kits.knowledge_kit import DAY, Knowledge, triple
 
-from core.pipeline.knowledge_graph import flag_outdated, resolve_flag
+from core.pipeline.knowledge_graph import flag_outdated
 from core.pipeline.records import EntityAttribute
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "contradiction.json").read_text())
@@ -81,35 +81,6 @@ def test_what_the_rules_read_is_compared_when_its_memory_was_extracted(knowledge
         ("lives in Boulder", True),
         ("lives in Denver", False),
     ]
-
-
-@pytest.mark.parametrize("superseded", [True, False])
-def test_a_person_settles_a_flag_once_and_for_all(superseded: bool, knowledge: Knowledge) -> None:
-    older = knowledge.say("lives in boulder", at=1)
-    newer = knowledge.say("lives in denver", at=2)
-    compare(knowledge, newer)
-    assert resolve_flag(knowledge.database, older, superseded=superseded, by="person", now=7)
-    assert not resolve_flag(knowledge.database, older, superseded=superseded, by="person", now=8)
-    found = said(knowledge, older)
-    assert (found.status, found.review_needed) == ("superseded" if superseded else "active", False)
-    assert found.superseded_by == (newer if superseded else None)
-    assert compare(knowledge, newer) == 0
-    row = knowledge.database.reading.connection.execute("SELECT * FROM history").fetchone()
-    assert (row["event"], row["changed_by"], row["old_content"], row["at"]) == (
-        "superseded" if superseded else "kept",
-        "person",
-        "lives in boulder",
-        7,
-    )
-
-
-def test_what_a_person_kept_is_asked_about_again_only_for_something_newer(knowledge: Knowledge) -> None:
-    older = knowledge.say("lives in boulder", at=1)
-    compare(knowledge, knowledge.say("lives in denver", at=2))
-    resolve_flag(knowledge.database, older, superseded=False, by="person", now=7)
-    newest = knowledge.say("lives in salida", at=3)
-    assert compare(knowledge, newest) == 2
-    assert said(knowledge, older).superseded_by == newest
 
 
 def test_a_flag_goes_with_the_fact_that_raised_it(knowledge: Knowledge) -> None:

@@ -300,7 +300,7 @@ def test_a_known_entity_is_found_by_its_alias(database: Database, submit: Rememb
     submit("We met Caroline in Seattle")
     caroline = rows(database, "SELECT id FROM entities WHERE canonical_name = 'caroline'")[0][0]
     with database.write() as writer:
-        writer.entities.add_alias(caroline, "Carol", 1)
+        writer.entities.merge(caroline, writer.entities.find_or_make_entity("Carol", "extracted", 1), 1)
     later = submit("Carol")
     assert names_of(database, later.raw_id) == {"caroline"}
     assert database.reading.entities.count_entities() == 2
@@ -309,7 +309,7 @@ def test_a_known_entity_is_found_by_its_alias(database: Database, submit: Rememb
 def test_two_names_of_one_entity_are_no_pair(database: Database, submit: Remember) -> None:
     submit("We met Caroline")
     with database.write() as writer:
-        writer.entities.add_alias(1, "Carol", 1)
+        writer.entities.merge(1, writer.entities.find_or_make_entity("Carol", "extracted", 1), 1)
     submit("We met Caroline, whom we call Carol")
     assert rows(database, "SELECT count(*) FROM relations") == [(0,)]
     assert rows(database, "SELECT count(*) FROM mentions") == [(2,)]
