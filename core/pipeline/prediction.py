@@ -79,6 +79,16 @@ class Ordered(NamedTuple):
     fault: str = ""
 
 
+def order_notes(
+    source: str, notes: Sequence[Note], helped: Mapping[str, tuple[int, float]], nugget: str, now: datetime
+) -> Ordered:
+    """Notes in the order that a predictor of this name gives them; see `features_of`. Never raises for what it does."""
+    predictor, wrong = load_predictor(source)
+    candidates = [Candidate(one.id, one.nugget_name, one.scope, one.title, one.content) for one in notes]
+    done = run_predictor_scoring(predictor, candidates, features_of(notes, helped, nugget, now))
+    return done._replace(fault=wrong) if wrong else done
+
+
 def run_predictor_scoring(
     predictor: Predictor,
     candidates: Sequence[Candidate],
@@ -88,21 +98,8 @@ def run_predictor_scoring(
     """The candidates in the order that a predictor gives them; in the one that they have where it says nothing, raises,
     takes longer than `seconds`, or does not give each a finite number. Those it finds equal stay in their order.
     """
-    unchanged = tuple(one.note_id for one in candidates)
-    if not candidates:
-        return Ordered(unchanged)
-    scores, fault = _asked(predictor, candidates, features, seconds)
-    if scores is None:
-        return Ordered(unchanged, fault=fault)
-    ranked = sorted(range(len(unchanged)), key=lambda place: -scores[place])
-    return Ordered(tuple(unchanged[place] for place in ranked), active=True)
-
-
-def _asked(
-    predictor: Predictor, candidates: Sequence[Candidate], features: Sequence[Features], seconds: float
-) -> tuple[list[float] | None, str]:
-    """What it says, and what is wrong with it."""
-    said: list[list[float] | None] = []
+    unchanged = Ordered(tuple(one.note_id for one in candidates))
+    said: list[Sequence[float] | None] = []
     wrong: list[str] = []
 
     def ask() -> None:
@@ -113,21 +110,22 @@ def _asked(
             # Somebody else's code, which may even ask to exit.
             wrong.append(type(error).__name__)
 
+    if not candidates:
+        return unchanged
     thread = threading.Thread(target=ask, name="nuggets-predictor", daemon=True)
     thread.start()
     thread.join(seconds)
-    if wrong:
-        return None, wrong[0]
-    if not said:
-        return None, f"no answer within {seconds:g} s"
-    scores = said[0]
-    if scores is None:
-        return None, ""
-    if len(scores) != len(candidates):
-        return None, f"{len(scores)} scores for {len(candidates)} candidates"
-    if not all(map(isfinite, scores)):
-        return None, "a score is no finite number"
-    return scores, ""
+    scores = said[0] if said else None
+    if not (said or wrong):
+        wrong = [f"no answer within {seconds:g} s"]
+    elif scores is not None and len(scores) != len(candidates):
+        wrong = [f"{len(scores)} scores for {len(candidates)} candidates"]
+    elif scores is not None and not all(map(isfinite, scores)):
+        wrong = ["a score is no finite number"]
+    if wrong or scores is None:
+        return unchanged._replace(fault=wrong[0] if wrong else "")
+    ranked = sorted(zip(scores, unchanged.note_ids, strict=True), key=lambda one: -one[0])
+    return Ordered(tuple(id for _, id in ranked), active=True)
 
 
 _PINNED = "pinned"
@@ -144,17 +142,11 @@ def features_of(
     for place, note in enumerate(notes, 1):
         touched = parse_iso(note.last_accessed_at or note.updated_at or note.created_at)
         sessions, share = helped.get(note.id, (0, None))
+        days = None if touched is None else max(0.0, (now - touched).total_seconds() / _DAY)
+        is_pinned, of_project = _PINNED in map(normalise_tag, note.tags), note.nugget_name == nugget != ""
         found.append(
             Features(
-                place=place,
-                hits=note.hits,
-                days=None if touched is None else max(0.0, (now - touched).total_seconds() / _DAY),
-                confidence=note.confidence,
-                pinned=_PINNED in map(normalise_tag, note.tags),
-                durable=note.durable,
-                of_project=bool(nugget) and note.nugget_name == nugget,
-                sessions=sessions,
-                helped=share,
+                place, note.hits, days, note.confidence, is_pinned, note.durable, of_project, sessions, share
             )
         )
     return tuple(found)

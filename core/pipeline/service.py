@@ -16,7 +16,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self, TypeVar
@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from core.model.change import ChangeSet
     from core.model.note import Note
     from core.model.window import Window
-    from core.pipeline.database.sessions import Checkpoint, Comparison
+    from core.pipeline import records
+    from core.pipeline.database.sessions import Checkpoint
     from core.pipeline.database.tables import Tables
     from core.pipeline.fetch import Network
     from core.pipeline.health import (
@@ -50,37 +51,6 @@ if TYPE_CHECKING:
     from core.pipeline.model_calls import ModelCaller
     from core.pipeline.models.provider import EmbeddingProvider, NamedProvider
     from core.pipeline.prediction import Ordered
-    from core.pipeline.records import (
-        Accepted,
-        AddedDocument,
-        Conversation,
-        Document,
-        DocumentHit,
-        DocumentKind,
-        EmbeddingCoverage,
-        Ended,
-        Entity,
-        EntityPage,
-        HistoryRow,
-        Ingested,
-        Job,
-        JobStatus,
-        KeptCheckpoint,
-        NoteHints,
-        Origin,
-        PipelineStatus,
-        PlannedRemoval,
-        ProviderHealth,
-        RawMemory,
-        Recovery,
-        Refused,
-        RemovedText,
-        SessionOverview,
-        SessionPage,
-        StoredProposal,
-        Sweep,
-        TextTrail,
-    )
     from core.pipeline.session_events import SessionEvent
     from core.pipeline.workers.runner import Worker
     from core.settings import Settings, SettingsReader
@@ -94,7 +64,7 @@ PAUSE_SECONDS: Final = 30.0
 _Record = TypeVar("_Record")
 
 
-def status_before(home: str | Path) -> PipelineStatus:
+def status_before(home: str | Path) -> records.PipelineStatus:
     """How it stands with a memory folder that has no pipeline yet; makes none."""
     from core.pipeline.workers.status import status_without_database
     from core.settings import load_settings
@@ -122,51 +92,40 @@ def health_of(home: str | Path, clock: Callable[[], datetime] | None = None) -> 
         return shown(report, reader.masking.load_not_secrets())
 
 
+@dataclass(eq=False)
 class Pipeline:
     """The pipeline of one memory folder. Safe to use from several threads, beside other processes.
 
-    Nothing here waits for a model but `tick` and `run`. Reads are of this moment. Errors are those of core.errors;
-    a configuration that cannot be used never stops anything: see `warnings`.
+    Nothing here waits for a model but `tick` and `run`. Reads are of this moment, and show no credentials but those
+    that somebody said are none. Errors are those of core.errors; a configuration that cannot be used never stops
+    anything: see `warnings`.
     """
 
-    def __init__(
-        self,
-        home: Path,
-        database: Database,
-        *,
-        memory: Memory | None,
-        window: Window | None,
-        author: Author,
-        clock: Callable[[], datetime],
-        ids: Callable[[], str],
-        provider: NamedProvider | None,
-        chance: Callable[[], float],
-        name: str,
-        network: Network | None = None,
-        embedder: EmbeddingProvider | None = None,
-    ) -> None:
-        self.home = home
-        self.database = database
-        self.author = author
-        self._clock = clock
-        self._ids = ids
-        self._given_provider = provider
-        self._given_embedder = embedder
-        self._beyond: BeyondWords | None = None
-        self._chance = chance
-        self._name = name
-        self._network = network
-        self._memory = memory
-        self._window = window
-        self._own_memory = memory is None
-        self._guard = threading.RLock()
-        self._opening = threading.Lock()
-        self._settings: SettingsReader | None = None
-        self._configured: PipelineConfiguration | None = None
-        self._caller: ModelCaller | None = None
-        self._worker: Worker | None = None
-        self._maintainer: Maintainer | None = None
-        self._running: tuple[threading.Thread, threading.Event] | None = None
+    home: Path
+    database: Database
+    author: Author
+    _clock: Callable[[], datetime]
+    _ids: Callable[[], str]
+    _chance: Callable[[], float]
+    _name: str
+    _memory: Memory | None
+    _window: Window | None
+    _provider: NamedProvider | None
+    _embedder: EmbeddingProvider | None
+    _network: Network | None
+    _own_memory: bool = field(init=False)
+    _guard: threading.RLock = field(init=False, default_factory=threading.RLock)
+    _opening: threading.Lock = field(init=False, default_factory=threading.Lock)
+    _settings: SettingsReader | None = field(init=False, default=None)
+    _configured: PipelineConfiguration | None = field(init=False, default=None)
+    _beyond: BeyondWords | None = field(init=False, default=None)
+    _caller: ModelCaller | None = field(init=False, default=None)
+    _worker: Worker | None = field(init=False, default=None)
+    _maintainer: Maintainer | None = field(init=False, default=None)
+    _running: tuple[threading.Thread, threading.Event] | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        self._own_memory = self._memory is None
 
     @classmethod
     def open(
@@ -197,25 +156,14 @@ class Pipeline:
         if pages is not None:
             raise InvalidInputError(
                 f"the pipeline makes facts of texts, and {pages_named(pages)} have no place for facts",
-                code=ErrorCode.NO_PLACE,
-                where=str(pages),
-                kept="nothing was written",
+                code=ErrorCode.NO_PLACE, where=str(pages), kept="nothing was written",
                 todo="submit the text to a memory of your own, or add a note",
-            )
+            )  # fmt: skip
         return cls(
-            folder,
-            Database.open(folder),
-            memory=memory,
-            window=window,
-            author=author,
-            clock=clock or (lambda: datetime.now(UTC)),
-            ids=ids or (lambda: secrets.token_hex(8)),
-            provider=provider,
-            chance=chance or random.random,
-            name=name or f"{socket.gethostname()}:{os.getpid()}",
-            network=network,
-            embedder=embedder,
-        )
+            folder, Database.open(folder), author, clock or (lambda: datetime.now(UTC)),
+            ids or (lambda: secrets.token_hex(8)), chance or random.random,
+            name or f"{socket.gethostname()}:{os.getpid()}", memory, window, provider, embedder, network,
+        )  # fmt: skip
 
     @staticmethod
     def exists(home: str | Path) -> bool:
@@ -293,8 +241,8 @@ class Pipeline:
             configuration = (self._configured if as_loaded else None) or self._load().pipeline
             if self._caller is None:
                 self._caller = ModelCaller.of(
-                    configuration, self.database, clock=self._clock, provider=self._given_provider,
-                    embedder=self._given_embedder,
+                    configuration, self.database, clock=self._clock, provider=self._provider,
+                    embedder=self._embedder,
                 )  # fmt: skip
             return self._caller
 
@@ -304,14 +252,9 @@ class Pipeline:
         with self._guard:
             if self._worker is None:
                 self._worker = Worker(
-                    self.database,
-                    memory=lambda: self.memory,
-                    now=self._now,
-                    ids=self._ids,
-                    chance=self._chance,
-                    name=self._name,
-                    network=self._network,
-                )
+                    self.database, memory=lambda: self.memory, now=self._now, ids=self._ids, chance=self._chance,
+                    name=self._name, network=self._network,
+                )  # fmt: skip
             return self._worker
 
     def _maintaining(self) -> Maintainer:
@@ -338,7 +281,7 @@ class Pipeline:
         source_type: str = "text",
         author: str = "",
         transcript: str | None = None,
-    ) -> Ingested:
+    ) -> records.Ingested:
         """Stores a text verbatim, links what the rules find in it, and queues its job, in one transaction. No model is
         asked: it works while the model is down and while the pipeline is off or frozen.
 
@@ -365,7 +308,7 @@ class Pipeline:
         self.nudge()
         return done
 
-    def raw(self, raw_id: str) -> RawMemory:
+    def raw(self, raw_id: str) -> records.RawMemory:
         """A text as it was submitted, as people see it. Raises NotFoundError."""
         found = self._shown(lambda reader: reader.raw.raw_of(raw_id))
         if found is None:
@@ -379,7 +322,7 @@ class Pipeline:
         with self.database.checked_reading() as reader:
             return shown(read(reader), reader.masking.load_not_secrets())
 
-    def text(self, said: str) -> TextTrail:
+    def text(self, said: str) -> records.TextTrail:
         """What was read of a submitted text, and what came of it. said: its id or an unambiguous beginning of it, or
         the number of the job that reads it. Raises NotFoundError, AmbiguousError, InvalidInputError for "".
         """
@@ -387,7 +330,7 @@ class Pipeline:
 
         return self._shown(lambda reader: text_trail(reader, said))
 
-    def remove_text(self, said: str, *, by: str = "person") -> RemovedText:
+    def remove_text(self, said: str, *, by: str = "person") -> records.RemovedText:
         """Hides the notes that came of a text, as one change that `undo` undoes, and marks the text as removed: it goes
         after `retention.removed_days`. said: as for `text`. Raises NotFoundError, AmbiguousError, and ConflictError for
         a text that is just being read.
@@ -397,7 +340,7 @@ class Pipeline:
         with self.database.errors():
             return remove_text(self.database, self.memory, said, by=by, now=self._now())
 
-    def plan_removal(self, said: str) -> PlannedRemoval:
+    def plan_removal(self, said: str) -> records.PlannedRemoval:
         """What `remove_text` would do now; nothing is changed. said, and what is raised: as there."""
         from core.pipeline.removal import plan_removal
 
@@ -405,7 +348,7 @@ class Pipeline:
             days = self.configuration.retention.removed_days
             return plan_removal(self.database, self.memory, said, days=days)
 
-    def restore_text(self, said: str, *, by: str = "person") -> RemovedText:
+    def restore_text(self, said: str, *, by: str = "person") -> records.RemovedText:
         """Takes the removal of a text back, and shows the notes again that it hid, as one change. Raises NotFoundError,
         AmbiguousError, and ConflictError for a text that is deleted.
         """
@@ -433,7 +376,7 @@ class Pipeline:
 
     def add_document(
         self,
-        kind: DocumentKind,
+        kind: records.DocumentKind,
         source: str = "",
         data: bytes = b"",
         *,
@@ -441,7 +384,7 @@ class Pipeline:
         nugget: str = "",
         project: str = "",
         author: str = "",
-    ) -> AddedDocument:
+    ) -> records.AddedDocument:
         """Stores a document as it came, and queues the job that makes it searchable; nothing is fetched here.
 
         source: the path of a file, or the address of a page; data: the bytes of a file or text. nugget: where its facts
@@ -457,11 +400,11 @@ class Pipeline:
         self.nudge()
         return self._shown(lambda _: added)
 
-    def documents(self, *, removed: bool = False, most: int = 200) -> tuple[Document, ...]:
+    def documents(self, *, removed: bool = False, most: int = 200) -> tuple[records.Document, ...]:
         """Documents, the one added last first. removed: former versions and removed ones too."""
         return self._shown(lambda reader: reader.documents.documents(removed=removed, most=most))
 
-    def document(self, said: str) -> Document:
+    def document(self, said: str) -> records.Document:
         """The document of an id, of an unambiguous beginning of one, or of a path, address or title.
 
         Raises NotFoundError, AmbiguousError.
@@ -474,7 +417,7 @@ class Pipeline:
         """The text that was read of a document; "" before that."""
         return self._shown(lambda reader: reader.documents.text_of(document_id))
 
-    def search_documents(self, query: str, limit: int = 10) -> tuple[DocumentHit, ...]:
+    def search_documents(self, query: str, limit: int = 10) -> tuple[records.DocumentHit, ...]:
         """The chunks of documents that share words with a query, or mean something similar where a model for
         embeddings is named; best first. Waits for that model as long as `embedding.query_timeout_ms` says.
         """
@@ -494,10 +437,10 @@ class Pipeline:
 
         with self._guard:
             if self._beyond is None:
-                self._beyond = BeyondWords(self.home, time.monotonic, lambda id: None, self._given_embedder)
+                self._beyond = BeyondWords(self.home, time.monotonic, lambda id: None, self._embedder)
             return self._beyond
 
-    def remove_document(self, said: str) -> Document:
+    def remove_document(self, said: str) -> records.Document:
         """Makes a document one that is found no more, until `restore_document`. Its notes stay.
 
         Raises NotFoundError, AmbiguousError.
@@ -507,7 +450,7 @@ class Pipeline:
         done = remove_document(self.database, said, by=self.author.signature, now=self._now())
         return self._shown(lambda _: done)
 
-    def restore_document(self, said: str) -> Document:
+    def restore_document(self, said: str) -> records.Document:
         """Lets a document be found again that was removed or replaced. Raises NotFoundError, AmbiguousError."""
         from core.pipeline.documents import restore_document
 
@@ -521,7 +464,7 @@ class Pipeline:
 
     def checkpoint(
         self, digest: str, *, session: str, project: str = "", cause: str = "agent", author: str = ""
-    ) -> KeptCheckpoint:
+    ) -> records.KeptCheckpoint:
         """Keeps what an agent says of its session, without credentials, so that it can be picked up again.
 
         A session keeps `continuity.maxCheckpointsPerSession`, the oldest go first. cause: what called for it, such as
@@ -550,14 +493,9 @@ class Pipeline:
             self.nudge()
         return kept
 
-    @property
-    def reads_conversations(self) -> bool:
-        """Whether a conversation is read at the end of its session without a person handing it in."""
-        return self.configuration.continuity.read_conversations
-
     def end_session(
         self, session: str, *, project: str = "", conversation: str = "", at: int | None = None
-    ) -> Ended:
+    ) -> records.Ended:
         """Ends a session, with its last checkpoint. conversation: all of it, as its agent keeps it: is read whole as
         one long text. A job then finds out which of the memories helped that the session was given; what the words of
         the conversation tell of that is answered at once. Errors as `ingest` and `follow_session`.
@@ -565,13 +503,7 @@ class Pipeline:
         from core.pipeline.conversation import read_conversation
         from core.pipeline.records import Ended
         from core.pipeline.session_events import SessionEvent
-        from core.pipeline.session_scores import (
-            begin_score,
-            counted_recalls,
-            lexical_uses,
-            preview_score,
-            texts_of,
-        )
+        from core.pipeline.session_scores import preview_score
 
         said = read_conversation(conversation).text
         taken = None
@@ -581,25 +513,14 @@ class Pipeline:
                 said, project=project, session=session, source_type="session", transcript=conversation
             )
         kept = self.follow_session(SessionEvent("end", session, project, at=at))
-        counted: tuple[tuple[str, int], ...] = ()
-        # The job asks again; an end is an end, whatever is the matter with the notes.
-        with contextlib.suppress(NuggetsError):
-            counted = counted_recalls(self.memory, session)
-        attempts, now = self.configuration.worker.max_retries, self._now()
-        with self.database.write() as writer:
-            writer.sessions.add_counted(session, counted)
-            if not self.configuration.continuity.enabled:
-                begin_score(writer, session, now, max_attempts=attempts)
-            given = tuple(one.note_id for one in writer.sessions.memories_of(session))
-        lexical: dict[str, float] = {}
-        with contextlib.suppress(NuggetsError):
-            lexical = lexical_uses(texts_of(self.memory, given), said)
-        with self.database.write(lasting=False) as writer:
-            score = preview_score(writer, session, lexical, now)
+        attempts = self.configuration.worker.max_retries
+        score = preview_score(
+            self.database, lambda: self.memory, session, said, max_attempts=attempts, now=self._now()
+        )
         self.nudge()
         return Ended(tuple(one for one in kept if one.session == session), taken, score)
 
-    def session(self, session: str) -> SessionPage:
+    def session(self, session: str) -> records.SessionPage:
         """All that is kept of a session: its checkpoints, what it was given, what of that helped, and its scores. What
         the memory counted for it is there before its end, too.
 
@@ -613,40 +534,26 @@ class Pipeline:
             counted = counted_recalls(self.memory, session)
         return self._shown(lambda reader: page_of(reader, session, counted))
 
-    @property
-    def orders_briefings(self) -> bool:
-        """Whether a predictor puts what a session begins with in order."""
-        return self.configuration.predictor.enabled
-
     def ordered(self, notes: Sequence[Note], nugget: str = "") -> Ordered:
         """The ids of notes in the order in which to give them to a session that begins: as they are, but where the
         settings have a predictor. nugget: of the project that it is about. Never raises for what the predictor does.
         """
-        from core.pipeline.prediction import Ordered
+        from core.pipeline.prediction import Ordered, order_notes
 
-        if not self.orders_briefings:
+        part = self.configuration.predictor
+        if not part.enabled:
             return Ordered(tuple(note.id for note in notes))
-        from core.pipeline.prediction import Candidate, features_of, load_predictor, run_predictor_scoring
-
-        predictor, wrong = load_predictor(self.configuration.predictor.source)
         with self.database.checked_reading() as reader:
             helped = reader.sessions.helped_before([note.id for note in notes])
-        candidates = [Candidate(n.id, n.nugget_name, n.scope, n.title, n.content) for n in notes]
-        done = run_predictor_scoring(predictor, candidates, features_of(notes, helped, nugget, self._clock()))
-        return done._replace(fault=wrong) if wrong else done
+        return order_notes(part.source, notes, helped, nugget, self._clock())
 
-    def comparisons(self, most: int = 50) -> tuple[Comparison, ...]:
-        """How good the order was in which sessions were given memories ahead, the newest first."""
-        with self.database.checked_reading() as reader:
-            return reader.sessions.newest_comparisons(most)
-
-    def sessions(self, most: int = 200) -> tuple[SessionOverview, ...]:
+    def sessions(self, most: int = 200) -> tuple[records.SessionOverview, ...]:
         """The sessions of agents, those that something happened in last first."""
         return self._shown(lambda reader: reader.sessions.overviews(most))
 
     def recover(
         self, session: str = "", *, project: str = "", tokens: int | None = None, asking: str = ""
-    ) -> Recovery | None:
+    ) -> records.Recovery | None:
         """What a session left at its checkpoints and since, newest first, in at most so many tokens (None: as
         `continuity.recoveryBudgetChars` says). Without a session, the last one of the project, or of all. None where
         nothing was left. asking: a session that begins, whose own doings are nothing to pick up.
@@ -658,7 +565,7 @@ class Pipeline:
 
     # The queue
 
-    def status(self) -> PipelineStatus:
+    def status(self) -> records.PipelineStatus:
         """Everything in counts, and the status with what it means."""
         from core.pipeline.workers.status import status_of
 
@@ -670,11 +577,11 @@ class Pipeline:
             )
         )  # fmt: skip
 
-    def jobs(self, status: JobStatus | None = None, most: int = 200) -> tuple[Job, ...]:
+    def jobs(self, status: records.JobStatus | None = None, most: int = 200) -> tuple[records.Job, ...]:
         """Jobs, those that something happened to last first."""
         return self._shown(lambda reader: reader.jobs.jobs(status, most=most))
 
-    def retry(self, job_id: int) -> Job:
+    def retry(self, job_id: int) -> records.Job:
         """Queues a dead job again, or runs one that rests at once. Raises NotFoundError, InvalidInputError."""
         self._model_caller().reset_breakers()
         with self.database.write() as writer:
@@ -712,7 +619,7 @@ class Pipeline:
         with self.database.checked_reading() as reader:
             return reader.jobs.texts_waiting()
 
-    def health(self) -> ProviderHealth:
+    def health(self) -> records.ProviderHealth:
         """How the model has been, and what of today's calls is spent."""
         return self._shown(lambda _: self._model_caller().health())
 
@@ -756,7 +663,7 @@ class Pipeline:
 
     # Embeddings
 
-    def embedding_coverage(self) -> EmbeddingCoverage | None:
+    def embedding_coverage(self) -> records.EmbeddingCoverage | None:
         """How far vectors of notes and documents are made; None where no model for embeddings is named."""
         from core.pipeline.workers.embedding_tracker import coverage
 
@@ -771,7 +678,7 @@ class Pipeline:
 
     # Proposals
 
-    def proposals(self, *, all: bool = False, most: int = 500) -> tuple[StoredProposal, ...]:
+    def proposals(self, *, all: bool = False, most: int = 500) -> tuple[records.StoredProposal, ...]:
         """Proposals that wait for a person, newest first; all: those that were settled too."""
         from core.pipeline.writes.execution import foreseen
 
@@ -790,7 +697,7 @@ class Pipeline:
         with self.database.checked_reading() as reader:
             return tuple(id for id in ids if reader.proposals.by_id(id) is None)
 
-    def accept(self, ids: Iterable[str], by: str = "person") -> Accepted:
+    def accept(self, ids: Iterable[str], by: str = "person") -> records.Accepted:
         """Accepts proposals and writes them into the notes at once, as one change set that `undo` undoes."""
         from core.pipeline.knowledge_graph import update_graph
         from core.pipeline.writes.deciding import accept
@@ -801,17 +708,13 @@ class Pipeline:
                 update_graph(self.database, self.configuration, self._now())
         return done
 
-    def accept_above(self, confidence: float, by: str = "person") -> Accepted:
-        """Accepts all open additions with at least this confidence (0 to 1) that no rule objects to."""
-        return self.accept(self.above(confidence), by)
-
     def above(self, confidence: float) -> tuple[str, ...]:
-        """The ids of the proposals that `accept_above` would accept."""
+        """The ids of the open additions with at least this confidence (0 to 1) that no rule objects to."""
 
         with self.database.checked_reading() as reader:
             return reader.proposals.above(confidence)
 
-    def refuse(self, ids: Iterable[str], by: str = "person") -> Refused:
+    def refuse(self, ids: Iterable[str], by: str = "person") -> records.Refused:
         """Refuses proposals. Returns how many were still open, with the entry of the log that `undo` takes back: the
         proposals wait again then. Nothing is written into the notes.
         """
@@ -825,7 +728,7 @@ class Pipeline:
 
     # Hints
 
-    def hints(self, note_id: str) -> NoteHints:
+    def hints(self, note_id: str) -> records.NoteHints:
         """The questions by which a note is found, too."""
         from core.pipeline.records import NoteHints
 
@@ -873,17 +776,17 @@ class Pipeline:
         follow_shown(self.database, self.memory, now=self._now())
         return follow_undo(self.database, self.memory, now=self._now())
 
-    def origin(self, note_id: str) -> Origin | None:
+    def origin(self, note_id: str) -> records.Origin | None:
         """Where a note came from; None for one that no pipeline made."""
 
         return self._shown(lambda reader: reader.note_edits.origin_of(note_id))
 
-    def history(self, raw_or_note_id: str, most: int = 500) -> tuple[HistoryRow, ...]:
+    def history(self, raw_or_note_id: str, most: int = 500) -> tuple[records.HistoryRow, ...]:
         """The audit of a raw memory, a proposal or a note, oldest first."""
 
         return self._shown(lambda reader: reader.history.history_of(raw_or_note_id, most))
 
-    def conversations(self, note_ids: Collection[str]) -> tuple[Conversation, ...]:
+    def conversations(self, note_ids: Collection[str]) -> tuple[records.Conversation, ...]:
         """The conversations that notes came from, redacted, cut to `recall_truncate_chars` around what was said."""
 
         most = self.configuration.guardrails.recall_truncate_chars
@@ -891,12 +794,12 @@ class Pipeline:
 
     # Knowledge
 
-    def entities(self, query: str = "", most: int = 200) -> tuple[Entity, ...]:
+    def entities(self, query: str = "", most: int = 200) -> tuple[records.Entity, ...]:
         """Entities, those named most first; query: a part of a name or alias."""
 
         return self._shown(lambda reader: reader.entities.entities(query, most))
 
-    def entity(self, entity_id: int) -> EntityPage:
+    def entity(self, entity_id: int) -> records.EntityPage:
         """Everything about an entity. Raises NotFoundError."""
 
         found = self._shown(lambda reader: reader.entities.entity_page(entity_id))
@@ -917,19 +820,19 @@ class Pipeline:
                 kept="nothing was changed",
             )
 
-    def merge_entities(self, keep_id: int, other_id: int) -> Entity:
+    def merge_entities(self, keep_id: int, other_id: int) -> records.Entity:
         """Makes one entity of two; the other's names become aliases. Raises NotFoundError, InvalidInputError."""
         from core.pipeline.knowledge_graph import merge_entities
 
         return merge_entities(self.database, keep_id, other_id, by=self.author.signature, now=self._now())
 
-    def alias(self, entity_id: int, name: str) -> Entity:
+    def alias(self, entity_id: int, name: str) -> records.Entity:
         """Gives an entity one more name. Raises NotFoundError, InvalidInputError."""
         from core.pipeline.knowledge_graph import add_alias
 
         return add_alias(self.database, entity_id, name, by=self.author.signature, now=self._now())
 
-    def part_entity(self, entity_id: int, name: str) -> Entity:
+    def part_entity(self, entity_id: int, name: str) -> records.Entity:
         """Takes a name back that was merged into an entity or given to it. Raises NotFoundError."""
         from core.pipeline.knowledge_graph import part_entity
 
@@ -964,7 +867,7 @@ class Pipeline:
             delay_ms=0 if repaired else done.delay_ms,
         )
 
-    def sweep(self, dry_run: bool = False) -> Sweep:
+    def sweep(self, dry_run: bool = False) -> records.Sweep:
         """Deletes all that was kept long enough, as `retention` says, also while the pipeline is off; nothing that a
         note, an open proposal or a waiting text needs. dry_run: what it would delete now, and nothing is written.
         Raises StorageError, LockTimeoutError.
@@ -1043,7 +946,7 @@ class Pipeline:
         with self.database.checked_reading() as reader:
             return reader.meta.number(PAUSED) is not None
 
-    def pause(self, seconds: float = PAUSE_SECONDS) -> tuple[Job, ...]:
+    def pause(self, seconds: float = PAUSE_SECONDS) -> tuple[records.Job, ...]:
         """Keeps all processes from taking another job until `resume`. Waits for running jobs for at most the given
         time, and returns those that still run.
         """

@@ -5,10 +5,12 @@ say so. What helped weighs more from then on. The job at the end of a session do
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from math import isfinite
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from core.errors import NuggetsError
 from core.model.names import parse_iso
 from core.pipeline.database.connection import Database
 from core.pipeline.database.sessions import ComparedNote, Comparison, ScoreStatus, SessionScore
@@ -167,149 +169,14 @@ def lexical_use(memory: str, conversation: Collection[str]) -> float:
 def words_of(text: str) -> frozenset[str]:
     """The beginnings of a text's words; of one without long words all of them, so that a number can be found."""
     folded = text.casefold()
-    return frozenset(
-        word[:_BEGINNING] for word in _WORDS.findall(folded) or _ALL.findall(folded)
-    ) | frozenset(word for word in _ALL.findall(folded) if word.isdigit())
+    told = (word[:_BEGINNING] for word in _WORDS.findall(folded) or _ALL.findall(folded))
+    return frozenset((*told, *(word for word in _ALL.findall(folded) if word.isdigit())))
 
 
-# The score
-
-
-class Judgement(NamedTuple):
-    """What was found out about a session. lexical: of each memory, by words; relevance: of each, as a model says.
-
-    said: None where no model did; model: which one. characters: of the conversation, 0 for none.
-    """
-
-    status: ScoreStatus
-    lexical: Mapping[str, float]
-    relevance: Mapping[str, float]
-    characters: int
-    said: Judged | None = None
-    model: str = ""
-
-
-def lexical_uses(notes: Mapping[str, str], conversation: str) -> dict[str, float]:
+def _lexical_uses(notes: Mapping[str, str], conversation: str) -> dict[str, float]:
     """The share, 0 to 1, of each note's words that a conversation holds; nothing for no conversation."""
     said = words_of(conversation)
     return {id: lexical_use(text, said) for id, text in notes.items()} if conversation.strip() else {}
-
-
-def begin_score(writer: Tables, session: str, now: int, *, max_attempts: int) -> None:
-    """Puts in the job that scores a session, with the row that its score will stand in: from then on both are there,
-    whoever is killed.
-    """
-    rows = writer.sessions
-    if rows.score_of(session) is None:
-        rows.store_score(SessionScore(session, now, None, len(rows.memories_of(session)), 0))
-    writer.jobs.enqueue(type="session_end", target=session, max_attempts=max_attempts, now=now)
-
-
-def preview_score(writer: Tables, session: str, lexical: Mapping[str, float], now: int) -> SessionScore:
-    """What the words of the conversation tell of a session whose job is to come, stored at once for who waits. A score
-    that stands is left alone.
-    """
-    rows = writer.sessions
-    known = rows.score_of(session)
-    if known is not None and known.rounds:
-        return known
-    made = SessionScore(
-        session, now, _mean(lexical.values()), len(rows.memories_of(session)), len(_helping(lexical))
-    )
-    rows.store_score(made)
-    return made
-
-
-def store_score(
-    writer: Tables, settings: FeedbackPart, session: str, found: Judgement, now: int
-) -> SessionScore:
-    """Stores the score of a session. The aspects of what helped weigh more from then on, each memory of the session
-    once however often it is scored; those that nothing confirmed for long weigh less, every so many sessions.
-    """
-    rows = writer.sessions
-    known = rows.score_of(session)
-    rounds = known.rounds if known is not None else 0
-    helped = {id: found.relevance.get(id, value) for id, value in found.lexical.items()}
-    used, said = _helping(helped), found.said
-    made = SessionScore(
-        session, now, _mean(found.lexical.values()), len(rows.memories_of(session)), len(used), found.status,
-        said.score if said else None, said.confidence if said else None, said.used if said else 0,
-        said.novel if said else 0, said.reasoning if said else "", found.model, found.characters, rounds + 1,
-    )  # fmt: skip
-    rows.rate(session, found.lexical, found.relevance)
-    rows.store_score(made)
-    if settings.enabled:
-        rows.confirm(session, used, settings, now)
-    if not rounds:
-        scored = (writer.meta.number(SESSIONS_SCORED) or 0) + 1
-        writer.meta.put(SESSIONS_SCORED, scored)
-        if settings.decay_enabled and scored % settings.decay_interval_sessions == 0:
-            rows.fade_aspects(settings, now)
-    return made
-
-
-def _helping(helped: Mapping[str, float]) -> list[str]:
-    return [id for id, value in helped.items() if value >= USED]
-
-
-def _mean(values: Collection[float]) -> float | None:
-    return sum(values) / len(values) if values else None
-
-
-# The name under which the order stands that no predictor made.
-BASELINE: Final = "baseline"
-
-
-def run_session_comparison(writer: Tables, session: str, predictor: str, now: int) -> Comparison | None:
-    """Compares the order given with the one without a predictor, by what helped, and stores that; None, and nothing
-    stored, where nothing was given ahead or nothing helped. predictor: its name, "" for none.
-    """
-    given = [one for one in writer.sessions.memories_of(session) if one.ahead]
-    notes = tuple(
-        ComparedNote(one.note_id, place, one.baseline or place, one.helped or 0.0)
-        for place, one in enumerate(given, 1)
-    )
-    ours = ndcg([one.relevance for one in notes])
-    theirs = ndcg([one.relevance for one in sorted(notes, key=lambda one: one.baseline)])
-    if ours is None or theirs is None:
-        return None
-    name = predictor or BASELINE
-    averages = averaged(ours, writer.sessions.averages(name, but=session))
-    made = Comparison(session, now, name, ours, theirs, averages, notes)
-    writer.sessions.put_comparison(made)
-    return made
-
-
-# The job
-
-_STAGE: Final = "scoring the session failed"
-# Answers that are there and say no score.
-_UNPARSEABLE: Final = (UnreadableAnswerError, TruncatedAnswerError, EmptyAnswerError)
-# So many recalls of one session are looked at.
-_MOST_RECALLS: Final = 1_000
-
-
-class SessionEndWork(NamedTuple):
-    """What there is to score. counted: notes whose recalls the memory counted for the session, each with when, epoch
-    ms. notes: the texts of all that it was given, by id, in that order. given: how many that were, those included that
-    are gone. summary: of its newest checkpoint. known: its score so far.
-    """
-
-    job: Job
-    counted: tuple[tuple[str, int], ...]
-    notes: dict[str, str]
-    given: int
-    summary: str
-    conversation: str
-    known: SessionScore | None
-
-    def is_scored(self, *, asks: bool) -> bool:
-        """Whether its score says all there is to say by now. asks: whether a model is to be asked."""
-        known = self.known
-        if known is None or not known.rounds or known.status in ("failed", "unparseable"):
-            return False
-        same = (known.characters, known.recalled) == (len(self.conversation), self.given)
-        return same and not (asks and known.status == "by_words")
 
 
 def counted_recalls(memory: Memory, session: str) -> tuple[tuple[str, int], ...]:
@@ -325,26 +192,124 @@ def counted_recalls(memory: Memory, session: str) -> tuple[tuple[str, int], ...]
     return tuple(reversed(found.items()))
 
 
-def texts_of(memory: Memory, note_ids: tuple[str, ...]) -> dict[str, str]:
-    """What notes say, by id; those that are gone are left out."""
-    by_id = memory.snapshot.by_id
-    return {id: by_id[id].content.strip() or by_id[id].title for id in note_ids if id in by_id}
+def _given(
+    reader: Tables, memory: Memory, session: str, counted: Sequence[tuple[str, int]]
+) -> tuple[int, dict[str, str]]:
+    """How many notes a session was given, and what those say that are there, by id."""
+    known = (one.note_id for one in reader.sessions.memories_of(session))
+    ids = dict.fromkeys((*known, *(note_id for note_id, _ in counted)))
+    notes = memory.snapshot.by_id
+    return len(ids), {id: notes[id].content.strip() or notes[id].title for id in ids if id in notes}
+
+
+# The score
+
+
+def begin_score(writer: Tables, session: str, now: int, *, max_attempts: int) -> None:
+    """Puts in the job that scores a session, with the row that its score will stand in: from then on both are there,
+    whoever is killed.
+    """
+    rows = writer.sessions
+    if rows.score_of(session) is None:
+        rows.store_score(SessionScore(session, now, None, len(rows.memories_of(session)), 0))
+    writer.jobs.enqueue(type="session_end", target=session, max_attempts=max_attempts, now=now)
+
+
+def preview_score(
+    database: Database,
+    memory: Callable[[], Memory],
+    session: str,
+    conversation: str,
+    *,
+    max_attempts: int,
+    now: int,
+) -> SessionScore:
+    """What the words of the conversation tell of a session that ended, stored at once for who waits, with its job. A
+    score that stands is left alone.
+    """
+    counted: tuple[tuple[str, int], ...] = ()
+    lexical: dict[str, float] = {}
+    # The job asks again; an end is an end, whatever is the matter with the notes.
+    with suppress(NuggetsError):
+        counted = counted_recalls(memory(), session)
+        lexical = _lexical_uses(_given(database.reading, memory(), session, counted)[1], conversation)
+    with database.write() as writer:
+        rows = writer.sessions
+        rows.add_counted(session, counted)
+        begin_score(writer, session, now, max_attempts=max_attempts)
+        known = rows.score_of(session)
+        if known is not None and known.rounds:
+            return known
+        given, used = len(rows.memories_of(session)), len(_helping(lexical))
+        made = SessionScore(session, now, _mean(lexical.values()), given, used)
+        rows.store_score(made)
+    return made
+
+
+def _helping(helped: Mapping[str, float]) -> list[str]:
+    return [id for id, value in helped.items() if value >= USED]
+
+
+def _mean(values: Collection[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+# The job
+
+_STAGE: Final = "scoring the session failed"
+# The name under which the order stands that no predictor made.
+BASELINE: Final = "baseline"
+# Answers that are there and say no score.
+_UNPARSEABLE: Final = (UnreadableAnswerError, TruncatedAnswerError, EmptyAnswerError)
+# So many recalls of one session are looked at.
+_MOST_RECALLS: Final = 1_000
+
+
+class SessionEndWork(NamedTuple):
+    """What there is to score. counted: notes whose recalls the memory counted for the session, each with when, epoch
+    ms. notes: the texts of all that it was given, by id, in that order. given: how many that were, those included that
+    are gone. summary: of its newest checkpoint. known: its score so far.
+    """
+
+    job: Job
+    counted: tuple[tuple[str, int], ...]
+    given: int
+    notes: dict[str, str]
+    summary: str
+    conversation: str
+    known: SessionScore | None
+
+    def is_scored(self, *, asks: bool) -> bool:
+        """Whether its score says all there is to say by now. asks: whether a model is to be asked."""
+        known = self.known
+        if known is None or not known.rounds or known.status in ("failed", "unparseable"):
+            return False
+        same = (known.characters, known.recalled) == (len(self.conversation), self.given)
+        return same and not (asks and known.status == "by_words")
+
+
+class Judgement(NamedTuple):
+    """What was found out about a session. lexical: of each memory, by words; relevance: of each, as a model says. said:
+    None where no model did; model: which one.
+    """
+
+    status: ScoreStatus
+    lexical: Mapping[str, float]
+    relevance: Mapping[str, float] = {}
+    said: Judged | None = None
+    model: str = ""
 
 
 def prepare(database: Database, job: Job, memory: Memory) -> SessionEndWork:
     """Reads what a session was given, and all that was said in it."""
     session, reader = job.target, database.reading
     counted = counted_recalls(memory, session)
-    rows = reader.sessions
-    known = (one.note_id for one in rows.memories_of(session))
-    given = tuple(dict.fromkeys((*known, *(note_id for note_id, _ in counted))))
     newest = next(iter(reader.sessions.newest(session, 1)), None)
     kept = reader.transcripts.of_sessions((session,)).get(session)
-    said = "\n\n".join((kept.content, *kept.revisions)) if kept is not None else ""
-    summary = newest.digest if newest else ""
     return SessionEndWork(
-        job, counted, texts_of(memory, given), len(given), summary, said, rows.score_of(session)
-    )
+        job, counted, *_given(reader, memory, session, counted), newest.digest if newest else "",
+        "\n\n".join((kept.content, *kept.revisions)) if kept is not None else "", reader.sessions.score_of(session),
+    )  # fmt: skip
 
 
 def think(work: SessionEndWork, provider: Provider | None, configuration: PipelineConfiguration) -> Judgement:
@@ -353,12 +318,11 @@ def think(work: SessionEndWork, provider: Provider | None, configuration: Pipeli
 
     Raises the ModelError of an outage, of a refused call, and while there are tries left.
     """
-    lexical, size = lexical_uses(work.notes, work.conversation), len(work.conversation)
+    lexical = _lexical_uses(work.notes, work.conversation)
     if not lexical:
-        status: ScoreStatus = "no_conversation" if work.notes else "nothing_recalled"
-        return Judgement(status, lexical, {}, size)
+        return Judgement("no_conversation" if work.notes else "nothing_recalled", lexical)
     if provider is None:
-        return Judgement("by_words", lexical, {}, size)
+        return Judgement("by_words", lexical)
     shown = tuple(work.notes)[:MOST]
     names = dict(zip(labels(len(shown)), shown, strict=True))
     prompt = judging_prompt([work.notes[id] for id in shown], work.summary, work.conversation)
@@ -370,9 +334,9 @@ def think(work: SessionEndWork, provider: Provider | None, configuration: Pipeli
     except ModelError as error:
         if error.outage or (error.retryable and work.job.attempts < work.job.max_attempts):
             raise error.during(_STAGE) from error
-        return Judgement("unparseable" if isinstance(error, _UNPARSEABLE) else "failed", lexical, {}, size)
+        return Judgement("unparseable" if isinstance(error, _UNPARSEABLE) else "failed", lexical)
     relevance = {names[label]: value for label, value in said.relevance.items()}
-    return Judgement("scored", lexical, relevance, size, said, answer.model)
+    return Judgement("scored", lexical, relevance, said, answer.model)
 
 
 def commit(
@@ -391,9 +355,55 @@ def commit(
         if not writer.jobs.holds(work.job.id, lease_token):
             return False
         writer.sessions.add_counted(session, work.counted)
-        score = store_score(writer, configuration.feedback, session, found, now)
+        score = _store_score(writer, configuration.feedback, work, found, now)
         if configuration.predictor.enabled:
-            run_session_comparison(writer, session, configuration.predictor.source, now)
-        return writer.jobs.complete(
-            work.job.id, lease_token, now=now, result={"status": score.status, "recalled": score.recalled}
-        )
+            _compare(writer, session, configuration.predictor.source or BASELINE, now)
+        result = {"status": score.status, "recalled": score.recalled}
+        return writer.jobs.complete(work.job.id, lease_token, now=now, result=result)
+
+
+def _store_score(
+    writer: Tables, settings: FeedbackPart, work: SessionEndWork, found: Judgement, now: int
+) -> SessionScore:
+    """Stores the score of a session. The aspects of what helped weigh more from then on, each memory of the session
+    once however often it is scored; those that nothing confirmed for long weigh less, every so many sessions.
+    """
+    rows, session = writer.sessions, work.job.target
+    known = rows.score_of(session)
+    rounds = known.rounds if known is not None else 0
+    used = _helping({id: found.relevance.get(id, value) for id, value in found.lexical.items()})
+    made = SessionScore(
+        session, now, _mean(found.lexical.values()), len(rows.memories_of(session)), len(used), found.status,
+        model=found.model, characters=len(work.conversation), rounds=rounds + 1,
+    )  # fmt: skip
+    if found.said is not None:
+        made = made._replace(
+            score=found.said.score, confidence=found.said.confidence, said_used=found.said.used,
+            novel=found.said.novel, reasoning=found.said.reasoning,
+        )  # fmt: skip
+    rows.rate(session, found.lexical, found.relevance)
+    rows.store_score(made)
+    if settings.enabled:
+        rows.confirm(session, used, settings, now)
+    if not rounds:
+        scored = (writer.meta.number(SESSIONS_SCORED) or 0) + 1
+        writer.meta.put(SESSIONS_SCORED, scored)
+        if settings.decay_enabled and scored % settings.decay_interval_sessions == 0:
+            rows.fade_aspects(settings, now)
+    return made
+
+
+def _compare(writer: Tables, session: str, predictor: str, now: int) -> None:
+    """Compares the order given with the one without a predictor, by what helped, and stores that; nothing is stored
+    where nothing was given ahead or nothing helped. predictor: its name.
+    """
+    given = [one for one in writer.sessions.memories_of(session) if one.ahead]
+    notes = tuple(
+        ComparedNote(one.note_id, place, one.baseline or place, one.helped or 0.0)
+        for place, one in enumerate(given, 1)
+    )
+    ours = ndcg([one.relevance for one in notes])
+    theirs = ndcg([one.relevance for one in sorted(notes, key=lambda one: one.baseline)])
+    if ours is not None and theirs is not None:
+        averages = averaged(ours, writer.sessions.averages(predictor, but=session))
+        writer.sessions.put_comparison(Comparison(session, now, predictor, ours, theirs, averages, notes))

@@ -431,12 +431,6 @@ class Sessions(Rows):
         row = self.row(f"{_COMPARISON} AND session_key = ?", session)
         return None if row is None else _comparison(row)
 
-    def newest_comparisons(self, most: int) -> tuple[Comparison, ...]:
-        """The comparisons made last, the newest first."""
-        return tuple(
-            map(_comparison, self.ask(f"{_COMPARISON} ORDER BY scored_at DESC, rowid DESC LIMIT ?", most))
-        )
-
 
 def _comparison(row: Any) -> Comparison:
     *known, average, long_average, drifts, text = row
