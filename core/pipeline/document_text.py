@@ -8,7 +8,6 @@ import io
 import logging
 import re
 import time
-from collections import Counter
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import PurePath
@@ -237,16 +236,14 @@ def _bad_pdf(error: Exception, where: str) -> DocumentError:
     return DocumentError(f"the PDF cannot be read ({said})", Fault.UNREADABLE, where=where)
 
 
-# One pass over the page: a comment, a declaration, a tag, or a stray "<". Each alternative ends where it began at the
-# latest, so that nothing is read twice.
+# Scripts and styles, whose text is none: an unclosed one goes on to the end of the page.
+_RAW: Final = re.compile(r"<(script|style)(?![\w:-])[^<>]*>.*?(?:</\1(?=[\s/>])[^>]*>|\Z)", re.I | re.S)
+# A declaration or a tag. A ">" inside quotes is part of an attribute, but where a quote is never closed.
 _MARKUP: Final = re.compile(
-    r"<(?:(?P<comment>!--)|(?P<declaration>[!?])"
-    r"|(?P<end>/)?(?P<name>[a-zA-Z][a-zA-Z0-9:-]{0,63}+))"
+    r"<(?:[!?][^>]*|(?P<end>/)?(?P<name>[a-zA-Z][a-zA-Z0-9:-]{0,63}+)"
+    r"(?:(?:[^<>\"']|\"[^<\"]*\"|'[^<']*')*+(?=>)|[^>]*))>"
 )
-# Ends of an open tag: a ">" inside quotes is part of an attribute.
-_IN_TAG: Final = re.compile(r"[\"'>]")
-# Elements whose text is none: it is dropped even where they are never closed.
-_RAW: Final = frozenset(("script", "style"))
+_TAG_BEGINS: Final = re.compile(r"<[a-zA-Z/!?]")
 # Elements that are no part of what a page says. An unclosed one is kept: else it would take the rest of the page.
 _DROPPED: Final = frozenset(
     (
@@ -262,9 +259,9 @@ _BLOCKS: Final = frozenset(
         "tfoot", "thead", "ul",
     )
 )  # fmt: skip
+_DEEPEST: Final = 200
 _LINES: Final = frozenset(("br", "tr", "li", "dt", "dd"))
 _HEADINGS: Final = {f"h{level}": "#" * level + " " for level in range(1, 7)}
-_CELLS: Final = frozenset(("td", "th"))
 _PARAGRAPH: Final = "\n\n"
 _SPACES: Final = re.compile(r"[\s\u00a0]+")
 _BLANK_LINES: Final = re.compile(r"\n{3,}")
@@ -273,122 +270,85 @@ _BLANK_LINES: Final = re.compile(r"\n{3,}")
 def html_text(page: str) -> ReadText:
     """The title of a page and its text, blocks apart by a blank line; nothing of scripts, styles and navigation.
 
-    Entities are decoded once: what they spell is text, never markup.
+    Entities are decoded once: what they spell is text, never markup. Nothing is read twice, whatever is never closed.
     """
-    return _Reader(page).read()
+    page = _RAW.sub("", _without_comments(page))
+    # Behind the last ">" no markup ends: each tag before it has one.
+    whole = page.rfind(">") + 1
+    reader, place = _Reader(), 0
+    for found in _MARKUP.finditer(page, 0, whole):
+        reader.text(page[place : found.start()])
+        if found["name"]:
+            name = found["name"].lower()
+            if found["end"]:
+                reader.close(name)
+            else:
+                reader.open(name, closed=found[0].endswith("/>"))
+        place = found.end()
+    reader.text(page[place:whole])
+    reader.text(_TAG_BEGINS.split(page[whole:], maxsplit=1)[0])
+    return ReadText(_one_line(reader.title or "")[:_LONGEST_TITLE], _tidy("".join(reader.parts)))
+
+
+def _without_comments(page: str) -> str:
+    """A comment that is never closed is the rest of the page to a browser; it is kept here instead."""
+    first, *rest = page.split("<!--")
+    if not rest:
+        return page
+    last = max((place for place, part in enumerate(rest) if "-->" in part), default=-1)
+    kept, within = [first], False
+    for place, part in enumerate(rest):
+        _, closes, after = part.partition("-->")
+        within = not closes and place < last
+        kept.append(after if closes else "" if within else part)
+    return "".join(kept)
 
 
 class _Reader:
-    """Reads one page from its beginning to its end."""
+    """What is read of a page so far: parts of its text, and its title, None before that."""
 
-    def __init__(self, page: str) -> None:
-        self._page = page
-        self._parts: list[str] = []
-        self._title: str | None = None
+    def __init__(self) -> None:
+        self.parts: list[str] = []
+        self.title: str | None = None
         # Names of open elements that are left out, each with where the parts before it end.
         self._dropped: list[tuple[str, int]] = []
-        self._open_of: Counter[str] = Counter()
         self._title_from: int | None = None
         self._preformatted = 0
-        # There is no end of a comment, or of an element of that name, from here on.
-        self._never: set[str] = set()
 
-    def read(self) -> ReadText:
-        page, place = self._page, 0
-        while (found := _MARKUP.search(page, place)) is not None:
-            self._text(page[place : found.start()])
-            place = self._after(found)
-        self._text(page[place:])
-        return ReadText(_one_line(self._title or "")[:_LONGEST_TITLE], _tidy("".join(self._parts)))
-
-    def _after(self, found: re.Match[str]) -> int:
-        """Takes markup in; where what follows it begins."""
-        if found["comment"]:
-            return self._skip(found.end(), "-->")
-        if found["declaration"]:
-            return self._skip(found.end(), ">")
-        name = found["name"].lower()
-        end, closed = self._tag_end(found.end())
-        if found["end"]:
-            self._close(name)
-            return end
-        if name in _RAW and not closed:
-            return self._after_raw(end, name)
-        self._open(name, closed)
-        return end
-
-    def _skip(self, place: int, until: str) -> int:
-        if until in self._never:
-            return place
-        end = self._page.find(until, place)
-        if end < 0:
-            self._never.add(until)
-            # A comment that is never closed is the rest of the page to a browser, too; the page is kept instead.
-            return place
-        return end + len(until)
-
-    def _tag_end(self, place: int) -> tuple[int, bool]:
-        """Where a tag ends, and whether it closes itself."""
-        start = place
-        while (found := _IN_TAG.search(self._page, place)) is not None:
-            if found[0] == ">":
-                return found.end(), self._page[max(start, found.start() - 1) : found.start()] == "/"
-            quote = f"never {found[0]}"
-            close = -1 if quote in self._never else self._page.find(found[0], found.end())
-            if close < 0:
-                self._never.add(quote)
-                place = found.end()
-            else:
-                place = close + 1
-        return len(self._page), False
-
-    def _after_raw(self, place: int, name: str) -> int:
-        """The end of a script or style; an unclosed one goes on to the end of the page."""
-        found = re.compile(rf"</{name}(?=[\s/>])[^>]*>?", re.IGNORECASE).search(self._page, place)
-        return len(self._page) if found is None else found.end()
-
-    def _open(self, name: str, closed: bool) -> None:
+    def open(self, name: str, *, closed: bool) -> None:
         if closed and name not in _BLOCKS and name != "br":
             return
-        if name == "title" and self._title is None and self._title_from is None:
-            self._title_from = len(self._parts)
-        elif name in _DROPPED and len(self._dropped) < 1_000:
-            self._dropped.append((name, len(self._parts)))
-            self._open_of[name] += 1
-        if name == "pre":
-            self._preformatted += 1
+        if name == "title" and self.title is None and self._title_from is None:
+            self._title_from = len(self.parts)
+        elif name in _DROPPED and len(self._dropped) < _DEEPEST:
+            self._dropped.append((name, len(self.parts)))
+        self._preformatted += name == "pre"
         if name in _BLOCKS or name in _LINES:
-            self._parts.append("\n" if name in _LINES else _PARAGRAPH)
-        if name in _HEADINGS:
-            self._parts.append(_HEADINGS[name])
-        elif name == "li":
-            self._parts.append("- ")
-        elif name in _CELLS:
-            self._parts.append(" ")
+            self.parts.append("\n" if name in _LINES else _PARAGRAPH)
+        if before := _HEADINGS.get(name) or {"li": "- ", "td": " ", "th": " "}.get(name):
+            self.parts.append(before)
 
-    def _close(self, name: str) -> None:
+    def close(self, name: str) -> None:
         if name == "title" and self._title_from is not None:
-            self._title = "".join(self._parts[self._title_from :])
-            del self._parts[self._title_from :]
+            self.title = "".join(self.parts[self._title_from :])
+            del self.parts[self._title_from :]
             self._title_from = None
-        elif self._open_of[name]:
+        elif any(name == other for other, _ in self._dropped):
             # The innermost open one of this name, and what was opened within it.
             other = ""
             while other != name:
                 other, start = self._dropped.pop()
-                self._open_of[other] -= 1
-                del self._parts[start:]
+                del self.parts[start:]
         if name == "pre":
             self._preformatted = max(0, self._preformatted - 1)
         if name in _BLOCKS:
-            self._parts.append("\n" if name in _LINES else _PARAGRAPH)
+            self.parts.append("\n" if name in _LINES else _PARAGRAPH)
 
-    def _text(self, raw: str) -> None:
-        if not raw:
-            return
-        # What is written between tags; line breaks that were only layout are spaces.
-        text = html.unescape(raw)
-        self._parts.append(text if self._preformatted else _SPACES.sub(" ", text))
+    def text(self, raw: str) -> None:
+        if raw:
+            # What is written between tags; line breaks that were only layout are spaces.
+            text = html.unescape(raw)
+            self.parts.append(text if self._preformatted else _SPACES.sub(" ", text))
 
 
 def _tidy(text: str) -> str:

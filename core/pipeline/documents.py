@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 from core.errors import AmbiguousError, NotFoundError
@@ -32,9 +32,6 @@ from core.pipeline.records import AddedDocument, Document, DocumentKind, Job
 from core.pipeline.writes.submit import LONGEST, Submission, store_submission
 from core.settings.pipeline_sections import PipelineConfiguration
 from core.text.normalise import encodable
-
-if TYPE_CHECKING:
-    pass
 
 _LONGEST_TITLE: Final = 200
 
@@ -90,13 +87,11 @@ def add_document(
                 writer.documents.remove(one.id, now)
                 writer.jobs.withdraw(one.id, now, dead=True)
         writer.documents.insert(
-            document,
-            raw=new.data if new.kind != "url" else None,
-            source_hash=source_hash,
+            document, raw=new.data if new.kind != "url" else None, source_hash=source_hash
         )
         found = next((one for one in before if one.status == "done"), None)
         job = _queue(writer, configuration, document, now)
-        _record(writer, "document_added", document, found.id if found else "", now)
+        _record(writer, "document_added", document, now, replaces=found.id if found else "")
     return AddedDocument(document, "changed" if found else "new", job, found.id if found else "")
 
 
@@ -110,7 +105,7 @@ def remove_document(database: Database, said: str, *, by: str, now: int) -> Docu
         if not writer.documents.remove(document.id, max(now, writer.history.last_at() or now)):
             raise NotFoundError("this document is removed already", where=said, kept="nothing was changed")
         writer.jobs.withdraw(document.id, now, dead=True)
-        _record(writer, "document_removed", document, "", now, by)
+        _record(writer, "document_removed", document, now, by)
         return _now(writer, document.id)
 
 
@@ -126,7 +121,7 @@ def restore_document(
             raise NotFoundError("this document was not removed", where=said, kept="nothing was changed")
         if document.status != "done":
             _queue(writer, configuration, document, now)
-        _record(writer, "document_restored", document, "", now, by)
+        _record(writer, "document_restored", document, now, by)
         return _now(writer, document.id)
 
 
@@ -138,11 +133,9 @@ def resolve(reader: Tables, said: str) -> Document:
     found = reader.documents.named(said.strip()) if said.strip() else ()
     if not found:
         raise NotFoundError(
-            "no such document",
-            where=said,
-            kept="nothing was changed",
+            "no such document", where=said, kept="nothing was changed",
             todo="list them with nuggets document list --all",
-        )
+        )  # fmt: skip
     if len(found) > 1:
         raise AmbiguousError(
             f"this is {len(found)} documents or more", where=said, kept="nothing was changed",
@@ -162,29 +155,23 @@ def _known(
         waits = next((one for one in there if one.status != "done"), None)
         return AddedDocument(waits, "known") if waits else None
     newest = there[0] if there else None
-    if newest is not None:
-        # Its newest version counts: a file may have been changed, and changed back.
-        same = newest if writer.documents.source_hash_of(newest.id) == source_hash else None
-    else:
-        same = writer.documents.same_bytes(source_hash)
-    if same is not None:
+    same = newest or writer.documents.same_bytes(source_hash)
+    # Its newest version counts: a file may have been changed, and changed back.
+    if same is not None and writer.documents.source_hash_of(same.id) == source_hash:
         return AddedDocument(same, "known")
     gone = writer.documents.same_bytes(source_hash, removed=True) if newest is None else None
     if gone is None or not writer.documents.restore(gone.id, now):
         return None
     job = _queue(writer, configuration, gone, now) if gone.status != "done" else None
-    _record(writer, "document_restored", gone, "", now, new.author)
+    _record(writer, "document_restored", gone, now, new.author)
     return AddedDocument(_now(writer, gone.id), "restored", job)
 
 
 def _queue(writer: Tables, configuration: PipelineConfiguration, document: Document, now: int) -> int | None:
     return writer.jobs.enqueue(
-        type="document_ingest",
-        target=document.id,
-        now=now,
-        max_attempts=configuration.worker.max_retries,
+        type="document_ingest", target=document.id, now=now, max_attempts=configuration.worker.max_retries,
         held=configuration.mutations_frozen,
-    )
+    )  # fmt: skip
 
 
 def _now(writer: Tables, document_id: str) -> Document:
@@ -194,22 +181,12 @@ def _now(writer: Tables, document_id: str) -> Document:
 
 
 def _record(
-    writer: Tables,
-    event: Literal["document_added", "document_removed", "document_restored"],
-    document: Document,
-    replaces: str,
-    now: int,
-    by: str = "",
+    writer: Tables, event: str, document: Document, now: int, by: str = "", replaces: str = ""
 ) -> None:
     writer.history.append(
-        at=now,
-        event=event,
-        changed_by=by or document.author,
-        reason="",
-        raw_id=document.id,
-        new_content=document.title or document.source,
-        metadata={"replaces": replaces} if replaces else {},
-    )
+        at=now, event=event, changed_by=by or document.author, raw_id=document.id,
+        new_content=document.title or document.source, metadata={"replaces": replaces} if replaces else {},
+    )  # fmt: skip
 
 
 def _check_size(size: int, configuration: PipelineConfiguration, where: str) -> None:
@@ -280,18 +257,11 @@ def _read(context: DocumentContext, work: Work) -> None:
             _complete(writer.jobs, context, {"unchanged": same.id})
             return
         writer.documents.store_text(
-            document.id,
-            stored,
-            length=len(text),
-            content_hash=says,
+            document.id, stored, length=len(text), content_hash=says,
             source_hash=hashlib.sha256(work.raw).hexdigest() if work.raw else "",
-            title=document.title or encodable(read.title) or _title_of(document, text),
-            media_type=media_type,
-            chunk_size=settings.chunk_size,
-            chunk_overlap=overlap,
-            chunks=count,
-            now=context.now(),
-        )
+            title=document.title or encodable(read.title) or _title_of(document, text), media_type=media_type,
+            chunk_size=settings.chunk_size, chunk_overlap=overlap, chunks=count, now=context.now(),
+        )  # fmt: skip
         _put_back(writer.jobs, context, count, 0)
 
 

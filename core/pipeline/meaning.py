@@ -8,9 +8,10 @@ import time
 from array import array
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,21 +44,14 @@ from core.search.judge import OFFERED_FROM
 from core.search.signals import Ranked, Signal, Signals, after
 from core.settings.pipeline_sections import EmbeddingPart, PipelineConfiguration, RerankerPart
 
-# The searches of a process leave such a share of the day's calls to the reading of texts.
-_SHARE_LEFT: Final = 2
-
+Floats = NDArray[np.float32]
 _Answered = TypeVar("_Answered")
 
+# The searches of a process leave such a share of the day's calls to the reading of texts.
+_SHARE_LEFT: Final = 2
 # Of each memory the day, and the calls that searches of this process made on it.
 _made: Final[dict[Path, tuple[str, int]]] = {}
 _guard: Final = threading.Lock()
-
-
-class _Pause(NamedTuple):
-    """How often a provider failed in a row, and until when nobody waits for it, by the clock."""
-
-    failures: int = 0
-    until: float = 0.0
 
 
 class SearchCalls:
@@ -66,11 +60,12 @@ class SearchCalls:
     def __init__(self, home: Path, clock: Callable[[], float]) -> None:
         self._home = home
         self._clock = clock
-        self._pauses: dict[str, _Pause] = {}
+        # Of a provider how often it failed in a row, and until when nobody waits for it, by the clock.
+        self._pauses: dict[str, tuple[int, float]] = {}
 
     def is_paused(self, provider: Named) -> bool:
         """Whether searches leave a provider alone for a while."""
-        return self._clock() < self._pauses.get(provider.identity, _Pause()).until
+        return self._clock() < self._pauses.get(provider.identity, (0, 0.0))[1]
 
     def ask(self, provider: Named, budget: int, call: Callable[[], _Answered]) -> _Answered | None:
         """What a call of a provider gives; None where it failed or was not made, and then it is left alone for a while.
@@ -78,8 +73,7 @@ class SearchCalls:
         budget: calls in one day of the local calendar, of which searches make a share.
         """
         assert_outside_transaction("asking a model for a search")
-        failures = self._pauses.get(provider.identity, _Pause()).failures
-        asked: float | None = None
+        failures, asked = self._pauses.get(provider.identity, (0, 0.0))[0], None
         try:
             if self._may_ask(provider, budget):
                 answer = call()
@@ -92,7 +86,7 @@ class SearchCalls:
             pass
         # One failure is enough: who searches has little time.
         seconds = max(FIRST_PAUSE_MS, pause_ms(failures, 1, asked)) / 1_000
-        self._pauses[provider.identity] = _Pause(failures, self._clock() + seconds)
+        self._pauses[provider.identity] = failures, self._clock() + seconds
         return None
 
     def _may_ask(self, provider: Named, budget: int) -> bool:
@@ -100,7 +94,7 @@ class SearchCalls:
         moment = datetime.now(UTC)
         day = moment.astimezone(local_zone()).date().isoformat()
         with open_read_only(self._home, seconds=GLANCE_SECONDS) as reader:
-            if reader.calls.breaker_of(provider.identity).is_open(_milliseconds(moment)):
+            if reader.calls.breaker_of(provider.identity).is_open(int(moment.timestamp() * 1_000)):
                 return False
             with _guard:
                 known, made = _made.get(self._home, (day, 0))
@@ -111,11 +105,7 @@ class SearchCalls:
         return True
 
 
-def _milliseconds(moment: datetime) -> int:
-    return int(moment.timestamp() * 1_000)
-
-
-Floats = NDArray[np.float32]
+# Vectors side by side
 
 
 class Near(NamedTuple):
@@ -152,63 +142,51 @@ class VectorMatrix:
     def __init__(self, kind: Kind) -> None:
         self._kind: Kind = kind
         self._guard = threading.Lock()
-        self._of: tuple[str, int] = ("", 0)
-        self._mark: tuple[int, int] = (0, 0)
-        self._numbers: NDArray[np.int64] = np.empty(0, np.int64)
-        self._targets: tuple[str, ...] = ()
-        self._hashes: tuple[str, ...] = ()
-        self._rows: dict[str, int] = {}
+        self._of: tuple[object, ...] = ()
+        # Of each vector its number, what it is of, and the hash of what was embedded.
+        self._known: list[tuple[int, str, str]] = []
         self._vectors: Floats = np.empty((0, 0), np.float32)
+        # The row of each, and by row what it is of, with that hash.
+        self._where: tuple[dict[str, int], tuple[str, ...], tuple[str, ...]] = {}, (), ()
 
     def near(self, reader: Tables, model: str, query: array[float]) -> Near | None:
         """How near all is to a query's vector; None where there is no vector of its model and dimensions."""
         with self._guard:
             self._follow(reader, model, len(query))
-            vectors, rows, targets, hashes = self._vectors, self._rows, self._targets, self._hashes
+            vectors, where = self._vectors, self._where
         if not len(vectors):
             return None
         cosines = np.clip(vectors @ _units(np.array(query, np.float32)[None, :])[0], -1.0, 1.0)
         best = float(cosines.max())
         base = max(0.0, (float(cosines.sum()) - best) / max(len(cosines) - 1, 1))
-        return Near(cosines, rows, targets, hashes, base, float(cosines.std()))
+        return Near(cosines, *where, base, float(cosines.std()))
 
     def _follow(self, reader: Tables, model: str, dimensions: int) -> None:
-        if self._of != (model, dimensions):
-            self._numbers, self._targets, self._hashes = np.empty(0, np.int64), (), ()
-            self._vectors = np.empty((0, dimensions), np.float32)
-            self._rows, self._mark, self._of = {}, (0, 0), (model, dimensions)
-        mark = reader.embeddings.mark(model, self._kind)
-        if mark == self._mark:
+        """Drops the vectors that are gone, and adds those that came since."""
+        rows = reader.embeddings
+        of = model, dimensions, rows.mark(model, self._kind)
+        if of == self._of:
             return
-        present = np.fromiter(reader.embeddings.numbers(model, self._kind), np.int64)
-        kept = np.isin(self._numbers, present)
-        last = int(self._numbers[-1]) if len(self._numbers) else 0
-        if not kept.all():
-            places = np.flatnonzero(kept)
-            self._numbers, self._vectors = self._numbers[places], self._vectors[places]
-            self._targets = tuple(self._targets[place] for place in places)
-            self._hashes = tuple(self._hashes[place] for place in places)
-        self._add(reader, model, dimensions, last, int((present > last).sum()))
-        self._rows = {target: row for row, target in enumerate(self._targets)}
-        self._mark = mark
-
-    def _add(self, reader: Tables, model: str, dimensions: int, last: int, most: int) -> None:
-        """Adds the vectors that came after the last number; each goes straight into its row."""
-        made = np.empty((most, dimensions), np.float32)
-        numbers: list[int] = []
-        targets: list[str] = []
-        hashes: list[str] = []
-        for one in reader.embeddings.vectors(model, self._kind, dimensions, last):
-            if len(numbers) == most or len(one.vector) != 4 * dimensions:
-                continue
-            made[len(numbers)] = np.frombuffer(one.vector, np.float32)
-            numbers.append(one.embedding)
-            targets.append(one.target)
-            hashes.append(one.text_hash)
-        made = _units(made[: len(numbers)])
-        self._vectors = np.concatenate((self._vectors, made)) if len(self._vectors) else made
-        self._numbers = np.concatenate((self._numbers, np.array(numbers, np.int64)))
-        self._targets, self._hashes = (*self._targets, *targets), (*self._hashes, *hashes)
+        if of[:2] != self._of[:2]:
+            self._known, self._vectors = [], np.empty((0, dimensions), np.float32)
+        present = set(rows.numbers(model, self._kind))
+        kept = [row for row, (number, _, _) in enumerate(self._known) if number in present]
+        last = self._known[-1][0] if self._known else 0
+        fresh = [
+            one
+            for one in rows.vectors(model, self._kind, dimensions, last)
+            if len(one.vector) == 4 * dimensions
+        ]
+        if len(kept) < len(self._known):
+            self._known, self._vectors = [self._known[row] for row in kept], self._vectors[kept]
+        if fresh:
+            made = np.frombuffer(b"".join(one.vector for one in fresh), np.float32).reshape(-1, dimensions)
+            self._known = [*self._known, *((one.embedding, one.target, one.text_hash) for one in fresh)]
+            self._vectors = np.concatenate((self._vectors, _units(made.copy())))
+        targets = tuple(target for _, target, _ in self._known)
+        hashes = tuple(hashed for _, _, hashed in self._known)
+        self._where = {target: row for row, target in enumerate(targets)}, targets, hashes
+        self._of = of
 
 
 def _units(vectors: Floats) -> Floats:
@@ -218,6 +196,8 @@ def _units(vectors: Floats) -> Floats:
     vectors /= lengths.astype(np.float32)[:, None]
     return vectors
 
+
+# Hits in order
 
 # What the score of a search and the cosine of two vectors count.
 ORIGINAL_SHARE: Final = 0.7
@@ -337,8 +317,6 @@ _LONGEST_QUERY: Final = 2_000
 _MOST_KEPT: Final = 128
 _STEP: Final = 1e-9
 
-_Value = TypeVar("_Value")
-
 
 class Asked(NamedTuple):
     """A query with what is known of it before its hits are. vector: None for none. waits: whether its asker does."""
@@ -351,24 +329,15 @@ class Asked(NamedTuple):
     more: bool
 
 
-class _Kept(Generic[_Value]):
+class _Kept(OrderedDict[Hashable, Any]):
     """The last values that were asked for."""
 
-    def __init__(self) -> None:
-        self._guard = threading.Lock()
-        self._values: OrderedDict[Hashable, _Value] = OrderedDict()
-
-    def get(self, key: Hashable) -> _Value | None:
-        with self._guard:
-            if key in self._values:
-                self._values.move_to_end(key)
-            return self._values.get(key)
-
-    def put(self, key: Hashable, value: _Value) -> None:
-        with self._guard:
-            self._values[key] = value
-            if len(self._values) > _MOST_KEPT:
-                self._values.popitem(last=False)
+    def keep(self, key: Hashable, value: Any) -> None:
+        """Keeps a value, in the place of the oldest where there are many."""
+        self[key] = value
+        if len(self) > _MOST_KEPT:
+            with suppress(KeyError):
+                self.popitem(last=False)
 
 
 class BeyondWords:
@@ -388,8 +357,8 @@ class BeyondWords:
         self._embedder = embedder
         self._matrix = VectorMatrix("note")
         self._chunks = VectorMatrix("chunk")
-        self._vectors: _Kept[array[float]] = _Kept()
-        self._orders: _Kept[tuple[str, ...]] = _Kept()
+        self._vectors = _Kept()
+        self._orders = _Kept()
         self._calls = SearchCalls(home, clock)
 
     def asked(self, configuration: PipelineConfiguration, text: str, waits: bool) -> Asked:
@@ -536,7 +505,7 @@ class BeyondWords:
         order = _ids(rerank(asked.text, hits, chosen, part, self._clock), part.top_n)
         if not answered:
             return None, True
-        self._orders.put(_key(provider.identity, asked.text, hits[: part.top_n]), order)
+        self._orders.keep(_key(provider.identity, asked.text, hits[: part.top_n]), order)
         return order, False
 
     def _query_vector(
@@ -559,7 +528,7 @@ class BeyondWords:
 
         made = self._calls.ask(embedder, configuration.extraction.daily_call_budget, call)
         if made is not None:
-            self._vectors.put(key, made)
+            self._vectors.keep(key, made)
         return made, made is None
 
 

@@ -149,7 +149,7 @@ def _put_knowledge(
     for name, others in aliases.items():
         entity = writer.entities.find_or_make_entity(name, "thing", 1)
         for other in others:
-            writer.entities.add_alias(entity, other, 1)
+            writer.entities.merge(entity, writer.entities.find_or_make_entity(other, "thing", 1), 1)
     for one, other in relations.items():
         ends = [writer.entities.find_or_make_entity(name, "thing", 1) for name in (one, other)]
         writer.entities.add_relation(ends[0], ends[1], "uses", 1.0, 1)
