@@ -471,10 +471,12 @@ class Pipeline:
         "agent" or "pre_compaction". author: who says it, else who opened the pipeline. Raises InvalidInputError for a
         blank or too long digest and for no session.
         """
-        from core.pipeline.sessions import CheckpointSubmission, store_checkpoint
+        from core.pipeline.sessions import store_checkpoint
 
-        submission = CheckpointSubmission(digest, session, project, cause, author or self.author.signature)
-        return store_checkpoint(self.database, self.configuration.continuity, submission, now=self._now())
+        return store_checkpoint(
+            self.database, self.configuration.continuity, digest, session, project, cause,
+            author or self.author.signature, now=self._now(),
+        )  # fmt: skip
 
     def follow_session(self, *events: SessionEvent) -> tuple[Checkpoint, ...]:
         """Puts down what happened in sessions, without credentials, as all hooks, tools and commands do; the

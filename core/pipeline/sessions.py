@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Final, NamedTuple
+from typing import Final
 
 from core.errors import ErrorCode, InvalidInputError, NotFoundError
 from core.model.change import UNNAMED, Author
@@ -56,61 +56,37 @@ def store_events(
     return tuple(kept)
 
 
-def settle_due(database: Database, settings: ContinuityPart, *, now: int) -> tuple[Checkpoint, ...]:
-    """Keeps the checkpoints that are due; those that came of it. Nothing is written where none is."""
-    if not settings.enabled or not database.reading.sessions.due(now):
-        return ()
-    with database.write() as writer:
-        return tuple(_settle(writer, settings, now))
+def settle_due(database: Database, settings: ContinuityPart, *, now: int) -> None:
+    """Keeps the checkpoints that are due. Nothing is written where none is."""
+    if settings.enabled and database.reading.sessions.due(now):
+        with database.write() as writer:
+            _settle(writer, settings, now)
 
 
-def forget_old(writer: Tables, settings: ContinuityPart, now: int) -> None:
+def _settle(writer: Tables, settings: ContinuityPart, now: int) -> list[Checkpoint]:
+    kept = [_keep(writer, settings, session, "periodic", now) for session in writer.sessions.due(now)]
+    _forget_old(writer, settings, now)
+    return kept
+
+
+def _forget_old(writer: Tables, settings: ContinuityPart, now: int) -> None:
     """Deletes checkpoints and sessions that are older than the settings keep them: one batch, others follow.
     None by a clock that has just leapt ahead.
     """
-    if not trusts_clock_in(writer, now):
-        return
     before = cutoff(now, settings.retention_days)
-    for kind in (Kind.CHECKPOINTS, Kind.SESSIONS):
-        keys = due(writer, kind, before, BATCH)
-        if keys:
-            drop(writer, kind, keys, before, now)
+    for kind in (Kind.CHECKPOINTS, Kind.SESSIONS) if trusts_clock_in(writer, now) else ():
+        drop(writer, kind, due(writer, kind, before, BATCH), before, now)
 
 
-def pending_checkpoint(session: Session) -> Checkpoint:
-    """What happened in a session since its last checkpoint, as one that is not kept yet."""
-    text = digest(
-        session.pending,
-        cause="pending",
-        project=session.project,
-        prompts=session.pending.prompts,
-        milliseconds=session.updated - session.since,
-        now=session.updated,
-    )
-    return Checkpoint(0, session.key, session.project, session.author, "pending", text, 0, session.updated)
-
-
-def consumed(writer: Tables, key: str, now: int) -> Activity:
-    """What happened in a session since its last checkpoint, from now on told by the one that is being kept."""
-    session = writer.sessions.session(key)
-    if session is None:
-        return Activity()
-    writer.sessions.put(session._replace(pending=Activity(), due=None, since=now))
-    return session.pending
-
-
-def _check(where: str, field: str, text: str, longest: int, *, todo: str) -> None:
-    """Raises InvalidInputError for a text that is empty or too long. field: what it is; todo: where it is empty."""
+def _check(where: str, what: str, text: str, longest: int, *, todo: str) -> None:
+    """Raises InvalidInputError for a text that is empty or too long. todo: where it is empty."""
     if text and len(text) <= longest:
         return
     raise InvalidInputError(
-        f"the {field} is longer than {longest:,} characters" if text else f"the {field} is empty",
-        code=ErrorCode.TOO_LONG if text else ErrorCode.EMPTY,
-        field=field,
-        where=where,
-        kept="nothing was written",
+        f"the {what} is longer than {longest:,} characters" if text else f"the {what} is empty",
+        code=ErrorCode.TOO_LONG if text else ErrorCode.EMPTY, field=what, where=where, kept="nothing was written",
         todo="shorten it" if text else todo,
-    )
+    )  # fmt: skip
 
 
 def _clean(event: SessionEvent) -> SessionEvent:
@@ -126,45 +102,40 @@ def _take(
     writer: Tables, settings: ContinuityPart, event: SessionEvent, now: int, max_attempts: int
 ) -> list[Checkpoint]:
     at = now if event.at is None else min(event.at, now)
-    known = writer.sessions.session(event.session)
+    rows, kept = writer.sessions, list[Checkpoint]()
+    known = rows.session(event.session)
     if known is not None and event.mark and event.mark <= known.marked:
-        return []
+        return kept
     if event.note_id:
-        writer.sessions.add_recall(event.session, event.note_id, at)
-    writer.sessions.add_ahead(event.session, event.ahead, at)
-    kept = []
+        rows.add_recall(event.session, event.note_id, at)
+    rows.add_ahead(event.session, event.ahead, at)
     if known is not None and known.due is not None and known.due <= at:
         # Of events that come in later than they happened, each goes into the checkpoint of its time.
         kept.append(_keep(writer, settings, known, "periodic", known.due))
-        known = writer.sessions.session(event.session)
+        known = rows.session(event.session)
     former = known or Session(event.session, event.project, event.author, at, at, since=at)
     happened = _activity(event)
     session = former._replace(
         project=event.project or former.project,
         author=former.author if former.author and event.author in _NOBODY else event.author,
-        updated=max(at, former.updated),
-        ended=at if event.kind == "end" else None,
-        prompts=former.prompts + happened.prompts,
-        marked=max(event.mark, former.marked),
+        updated=max(at, former.updated), ended=at if event.kind == "end" else None,
+        prompts=former.prompts + happened.prompts, marked=max(event.mark, former.marked),
         pending=former.pending.merged(happened),
-    )
+    )  # fmt: skip
     if event.kind in ("compaction", "end"):
         cause = "session_end" if event.kind == "end" else "pre_compaction"
         if session.pending.empty:
-            writer.sessions.put(session)
+            rows.put(session)
         else:
             kept.append(_keep(writer, settings, session, cause, at))
         if event.kind == "end":
             begin_score(writer, event.session, now, max_attempts=max_attempts)
         return kept
-    if session.due is None and is_due(
-        at - session.since,
-        session.pending.prompts,
-        interval=settings.time_interval_ms,
+    is_time = is_due(
+        at - session.since, session.pending.prompts, interval=settings.time_interval_ms,
         prompt_interval=settings.prompt_interval,
-    ):
-        session = session._replace(due=at + DEBOUNCE_MS)
-    writer.sessions.put(session)
+    )  # fmt: skip
+    rows.put(session._replace(due=at + DEBOUNCE_MS) if session.due is None and is_time else session)
     return kept
 
 
@@ -184,27 +155,29 @@ def _activity(event: SessionEvent) -> Activity:
             return Activity()
 
 
-def _settle(writer: Tables, settings: ContinuityPart, now: int) -> list[Checkpoint]:
-    kept = [_keep(writer, settings, session, "periodic", now) for session in writer.sessions.due(now)]
-    forget_old(writer, settings, now)
-    return kept
-
-
 def _keep(writer: Tables, settings: ContinuityPart, session: Session, cause: str, at: int) -> Checkpoint:
-    ends = cause == "session_end"
-    text = digest(
-        session.pending,
-        cause=cause,
-        project=session.project,
-        prompts=session.prompts if ends else session.pending.prompts,
-        milliseconds=at - (session.started if ends else session.since),
-        now=at,
-    )
-    made = Checkpoint(0, session.key, session.project, session.author, cause, text, 0, at)
+    """Keeps what happened in a session since its last checkpoint as a checkpoint."""
+    made = _made(session, cause, at)
     id = writer.sessions.insert_checkpoint(made)
     writer.sessions.drop_oldest(session.key, settings.max_checkpoints_per_session)
     writer.sessions.put(session._replace(pending=Activity(), due=None, since=at))
     return made._replace(id=id)
+
+
+def _made(session: Session, cause: str, at: int) -> Checkpoint:
+    """What happened in a session since its last checkpoint, or at its end in all of it, as one that is not kept yet."""
+    ends = cause == "session_end"
+    prompts = session.prompts if ends else session.pending.prompts
+    began = session.started if ends else session.since
+    text = digest(
+        session.pending,
+        cause=cause,
+        project=session.project,
+        prompts=prompts,
+        milliseconds=at - began,
+        now=at,
+    )
+    return Checkpoint(0, session.key, session.project, session.author, cause, text, 0, at)
 
 
 # Of a session so many are looked through for a recovery.
@@ -216,49 +189,44 @@ _MADE: Final = frozenset(("periodic", "pre_compaction", "session_end", "pending"
 _CUT: Final = "\n[… cut to the budget]"
 
 
-class CheckpointSubmission(NamedTuple):
-    """A checkpoint as it comes in. cause: what called for it. author: who says it."""
-
-    digest: str
-    session: str
-    project: str
-    cause: str
-    author: str
-
-
 def store_checkpoint(
-    database: Database, settings: ContinuityPart, submission: CheckpointSubmission, *, now: int
+    database: Database,
+    settings: ContinuityPart,
+    digest: str,
+    session: str,
+    project: str,
+    cause: str,
+    author: str,
+    *,
+    now: int,
 ) -> KeptCheckpoint:
     """Keeps a checkpoint, lasting, and drops the oldest ones of its session beyond what the settings keep. What
-    happened in the session since the last one is added. now: epoch ms.
+    happened in the session since the last one is added. cause: what called for it. author: who says it. now: epoch ms.
 
     One that says what the last one of its session says is not kept again. Raises InvalidInputError for a blank or too
     long digest and for a session without a name.
     """
-    digest = encodable(submission.digest).strip()
-    session, project = (encodable(one).strip() for one in (submission.session, submission.project))
-    _check(
-        "the checkpoint", "digest", digest, LONGEST_DIGEST,
-        todo="say in a few sentences what was done, decided and is still open",
-    )  # fmt: skip
+    digest, session, project = (encodable(one).strip() for one in (digest, session, project))
+    todo = "say in a few sentences what was done, decided and is still open"
+    _check("the checkpoint", "digest", digest, LONGEST_DIGEST, todo=todo)
     _check("the checkpoint", "session", session, LONGEST_SESSION, todo="name the session")
-    if project:
-        _check("the checkpoint", "project", project, LONGEST_SESSION, todo="")
-    redacted, named = redact(digest), redact(project)
+    _check("the checkpoint", "project", project or "none", LONGEST_SESSION, todo="")
+    redacted, named = redact(digest), redact(project).text
     with database.write() as writer:
         rows = writer.sessions
-        text = "\n\n".join((redacted.text, *sections(consumed(writer, session, now))))
-        checkpoint = Checkpoint(
-            0, session, named.text, submission.author, submission.cause, text, redacted.count, now
-        )
+        known = rows.session(session)
+        if known is not None:
+            rows.put(known._replace(pending=Activity(), due=None, since=now))
+        text = "\n\n".join((redacted.text, *sections(Activity() if known is None else known.pending)))
         last = next(iter(rows.newest(session, 1)), None)
-        if last is not None and (last.digest, last.project) == (checkpoint.digest, checkpoint.project):
+        if last is not None and (last.digest, last.project) == (text, named):
             count = rows.count_of(session)
-            return KeptCheckpoint(last.id, session, last.project, redacted.count, count, 0, False)
-        id = rows.insert_checkpoint(checkpoint)
+            return KeptCheckpoint(last.id, session, named, redacted.count, count, 0, False)
+        made = Checkpoint(0, session, named, author, cause, text, redacted.count, now)
+        id = rows.insert_checkpoint(made)
         dropped = rows.drop_oldest(session, settings.max_checkpoints_per_session)
-        forget_old(writer, settings, now)
-        return KeptCheckpoint(id, session, named.text, redacted.count, rows.count_of(session), dropped, True)
+        _forget_old(writer, settings, now)
+        return KeptCheckpoint(id, session, named, redacted.count, rows.count_of(session), dropped, True)
 
 
 def recovered(
@@ -274,11 +242,9 @@ def recovered(
     rows = reader.sessions
     name = session or rows.newest_session(project)
     kept = rows.newest(name, _MOST) if name else ()
-    open_one = (
-        reader.sessions.session(session) if session else reader.sessions.newest_pending(project, asking)
-    )
+    open_one = rows.session(session) if session else rows.newest_pending(project, asking)
     if open_one is not None and not open_one.pending.empty and (kept or open_one.key != asking):
-        unkept = pending_checkpoint(open_one)
+        unkept = _made(open_one, "pending", open_one.updated)
         if open_one.key == name:
             kept = (unkept, *kept)
         elif not kept or unkept.created_at > kept[0].created_at:
@@ -294,12 +260,13 @@ def recovered(
         if estimate_tokens(more) > tokens:
             break
         text, shown = more, shown + 1
+    count = rows.count_of(newest.session) + (newest.cause == "pending")
     return Recovery(
         newest.session,
         newest.project,
         newest.author,
         newest.created_at,
-        rows.count_of(newest.session) + (newest.cause == "pending"),
+        count,
         shown if text else 0,
         cut,
         text,
@@ -323,13 +290,10 @@ def page_of(reader: Tables, key: str, counted: Iterable[tuple[str, int]] = ()) -
             raise NotFoundError("no session has this id", where=key, todo="nuggets session lists them")
         overview = SessionOverview(key, "", "", 0, 0, None, 0, 0, False)
     one = rows.session(key)
-    pending = (pending_checkpoint(one),) if one is not None and not one.pending.empty else ()
-    return SessionPage(
-        replace(overview, given=len(known), score=score),
-        (*pending, *rows.newest(key, _MOST_KEPT)),
-        tuple(known.values()),
-        rows.comparison_of(key),
-    )
+    pending = (_made(one, "pending", one.updated),) if one is not None and not one.pending.empty else ()
+    overview = replace(overview, given=len(known), score=score)
+    checkpoints = (*pending, *rows.newest(key, _MOST_KEPT))
+    return SessionPage(overview, checkpoints, tuple(known.values()), rows.comparison_of(key))
 
 
 def _section(checkpoint: Checkpoint) -> str:

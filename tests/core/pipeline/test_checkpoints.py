@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from kits.service_kit import Clock, configure, open_pipeline
 
 from core.errors import ErrorCode, InvalidInputError
-from core.memory import Memory
-from core.pipeline.service import Pipeline
 from core.text.estimate import estimate_tokens
-from core.workspace import Workspace
 
 SECRET = "sk-proj-" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY"
 
@@ -130,46 +124,3 @@ def test_a_checkpoint_that_says_nothing_or_too_much_is_refused(
             pipeline.checkpoint(digest, session=session)
         assert refused.value.code is code
         assert pipeline.recover() is None
-
-
-def test_half_a_character_does_not_keep_a_checkpoint_from_being_kept(home: Path) -> None:
-    with open_pipeline(home) as pipeline:
-        pipeline.checkpoint("a\ud800b\x00c", session="s\udfff", project="\ud800")
-        found = pipeline.recover("s\udfff")
-        assert found is not None
-        found.text.encode()
-
-
-@pytest.mark.slow
-def test_a_kept_checkpoint_outlives_the_process_that_is_killed_right_after(home: Path) -> None:
-    code = (
-        "import os, sys\nfrom core.pipeline.service import Pipeline\n"
-        "pipeline = Pipeline.open(sys.argv[1])\npipeline.checkpoint('Done: half.', session='s1')\n"
-        "os.kill(os.getpid(), 9)\n"
-    )
-    root = Path(__file__).parents[3]
-    assert subprocess.run([sys.executable, "-c", code, home], cwd=root, check=False).returncode == -9
-    with open_pipeline(home) as pipeline:
-        found = pipeline.recover("s1")
-        assert found is not None
-        assert "Done: half." in found.text
-
-
-def test_a_credential_that_got_into_a_checkpoint_is_found_and_masked(home: Path) -> None:
-    with open_pipeline(home) as pipeline:
-        pipeline.checkpoint("The key is KEY.", session="s1")
-    with sqlite3.connect(home / "nuggets.db") as connection:
-        connection.execute("UPDATE checkpoints SET digest = ?", (f"The key is {SECRET}.",))
-    workspace = Workspace(Memory.open(home))
-    assert [holder.id for holder in workspace.secrets()] == ["checkpoint 1"]
-    masking = workspace.masking(["checkpoint 1"])
-    workspace.mask_secrets(masking)
-    assert workspace.memory.secrets.left(masking) == ()
-    assert SECRET.encode() not in texts(home)
-    assert workspace.secrets() == ()
-
-
-def test_checkpoints_are_of_the_pipeline_that_has_them(home: Path, tmp_path: Path) -> None:
-    with open_pipeline(home) as pipeline, Pipeline.open(tmp_path / "other") as other:
-        pipeline.checkpoint("Mine.", session="s1")
-        assert other.recover("s1") is None

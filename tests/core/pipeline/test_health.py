@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.model.names import duration
 from core.pipeline.health import (
     DAY_MS,
     HEALTHY,
@@ -104,13 +103,6 @@ def test_what_nothing_is_known_of_does_not_count() -> None:
     assert (score, status) == (1.0, "healthy")
 
 
-def test_how_long_a_job_has_waited_is_said_as_every_other_duration() -> None:
-    for seconds, said in ((301, "5 min"), (7_200, "2 h"), (400 * 86_400, "13 mo")):
-        found = health_of_domain("queue", Figures(oldest_age_s=seconds))
-        assert found.said == f"The oldest waiting job has waited for {said}."
-        assert said == duration(seconds)
-
-
 def test_all_is_not_healthy_while_one_domain_is_unhealthy_however_little_it_weighs() -> None:
     figures = Figures(51, 3, 0.5, calls=100, successes=100)
     score, status = overall(domains_of(figures))
@@ -182,13 +174,6 @@ def test_what_is_recommended_is_documented(vector: dict[str, Any]) -> None:
         missing=int(report.get("fts_mismatch", False)),
     )  # fmt: skip
     assert [str(one) for one in recommended(figures)] == vector["expected"]["actions"]
-
-
-def test_merges_are_proposed_only_for_duplicates_of_which_nobody_was_asked() -> None:
-    asked = Figures(facts=100, duplicates=20)
-    assert recommended(asked) == ()
-    unasked = Figures(facts=100, duplicates=20, undecided=6)
-    assert recommended(unasked) == (MaintenanceAction.MERGES,)
 
 
 def test_between_two_runs_lies_the_cooldown() -> None:

@@ -8,9 +8,8 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from kits.health_kit import drop_from_index, job_statuses, kill_jobs
-from kits.scripted_model import ScriptedModel
-from kits.service_kit import Clock, configure, drain, open_pipeline
+from kits.health_kit import job_statuses, kill_jobs
+from kits.service_kit import Clock, configure, open_pipeline
 
 from core.model.change import Author
 from core.pipeline.health import Gate, MaintenanceAction, MaintenancePlan
@@ -125,13 +124,6 @@ def test_a_frozen_or_paused_pipeline_is_left_alone(home: Path, pipeline: Pipelin
     assert pipeline.tick().repaired == 3
 
 
-def test_the_interval_is_a_setting(home: Path, pipeline: Pipeline, clock: Clock) -> None:
-    settle(home, "maintenance_interval_ms = 60_000")
-    kill_jobs(pipeline, clock)
-    clock.forward(milliseconds=60_000)
-    assert pipeline.tick().repaired == 3
-
-
 def test_two_processes_share_the_interval_the_cooldown_and_the_budget(home: Path, clock: Clock) -> None:
     with (
         closing(open_pipeline(home, clock=clock, name="one")) as one,
@@ -180,18 +172,6 @@ def test_a_repair_that_did_not_help_is_tried_again_after_a_day_or_once_nothing_w
         assert BY_ID["maintenance.13"]["expected"]["halted"] is False
         kill_jobs(other, clock, error_class="timeout")
         assert other.maintain([REQUEUE])[0].status == "done"
-
-
-def test_denied_runs_hold_no_repair_up_for_a_day_nor_do_those_that_had_nothing_to_do(
-    pipeline: Pipeline, clock: Clock
-) -> None:
-    for _ in range(4):
-        pipeline.maintain([REQUEUE])
-        assert pipeline.maintain([REQUEUE])[0].gate is Gate.COOLDOWN
-        clock.forward(minutes=2)
-    assert BY_ID["maintenance.14"]["expected"]["halted"] is False
-    kill_jobs(pipeline, clock)
-    assert pipeline.maintain([REQUEUE])[0].did == 3
 
 
 def test_a_repair_is_judged_by_its_own_domain(pipeline: Pipeline, clock: Clock) -> None:
@@ -247,28 +227,6 @@ def test_a_look_writes_nothing(pipeline: Pipeline, clock: Clock) -> None:
     assert reader.execute("PRAGMA data_version").fetchone()[0] == before
 
 
-def test_what_a_worker_does_it_does_while_jobs_are_done_too(tmp_path: Path, clock: Clock) -> None:
-    with closing(open_pipeline(tmp_path, clock=clock)) as pipeline:
-        pipeline.ingest("Anna moved the staging cluster to Frankfurt.")
-        drain(pipeline)
-        kill_jobs(pipeline, clock)
-        with pipeline.database.write() as writer:
-            drop_from_index(writer)
-        clock.forward(**INTERVAL)
-        done = drain(pipeline)
-        assert sum(ticked.repaired for ticked in done) == 4
-        assert job_statuses(pipeline).count("dead") == 0
-        assert pipeline.diagnose().healthy
-
-
-def test_the_model_is_never_asked_by_maintenance(home: Path, clock: Clock) -> None:
-    model = ScriptedModel(lambda prompt: {})
-    with closing(open_pipeline(home, model, clock)) as pipeline:
-        kill_jobs(pipeline, clock)
-        pipeline.maintain(MaintenanceAction)
-        assert not model.prompts
-
-
 def remove_texts(pipeline: Pipeline) -> None:
     """Texts of which half is removed, and longer ago than it is kept."""
     for number in range(4):
@@ -301,12 +259,3 @@ def test_without_a_model_for_embeddings_there_is_none_to_make(pipeline: Pipeline
     assert "No model for embeddings" in plan.said
     (run,) = pipeline.maintain([MaintenanceAction.REEMBED])
     assert (run.status, run.did, run.improved) == ("done", 0, None)
-
-
-def test_runs_of_a_repair_that_only_another_version_knows_are_passed_over(pipeline: Pipeline) -> None:
-    with pipeline.database.write() as writer:
-        writer.connection.execute(
-            "INSERT INTO maintenance_runs (at, action, by, status) VALUES (1, 'repairAnother', 'x', 'done')"
-        )
-    pipeline.maintain([MaintenanceAction.SWEEP])
-    assert [run.action for run in pipeline.diagnose().runs] == [MaintenanceAction.SWEEP]

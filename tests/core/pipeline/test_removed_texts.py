@@ -169,27 +169,6 @@ def test_a_text_that_is_back_shows_what_nobody_has_said_again_and_nothing_twice(
     assert drift(pipeline.memory) == ()
 
 
-def test_a_note_that_a_person_wrote_meanwhile_stands_alone_too(pipeline: Pipeline) -> None:
-    from core.graph.edits import create_note
-
-    raw_id = read(pipeline, FIRST)
-    pipeline.remove_text(raw_id)
-    pipeline.memory.change("typed", lambda draft: create_note(draft, "memory", "Billing", FIRST))
-    assert len(pipeline.restore_text(raw_id).left) == 1
-    assert note_texts(pipeline) == [FIRST]
-    assert drift(pipeline.memory) == ()
-
-
-def test_what_was_said_again_and_hidden_by_a_person_does_not_keep_a_text_from_coming_back(
-    pipeline: Pipeline,
-) -> None:
-    raw_id = read(pipeline, FIRST)
-    pipeline.remove_text(raw_id)
-    pipeline.remove_text(read(pipeline, FIRST))
-    assert pipeline.restore_text(raw_id).left == ()
-    assert note_texts(pipeline) == [FIRST]
-
-
 def test_of_two_texts_that_wait_and_say_the_same_one_is_read(pipeline: Pipeline) -> None:
     raw_id = pipeline.ingest(FIRST).raw_id
     pipeline.remove_text(raw_id)
@@ -286,28 +265,6 @@ def test_a_text_that_is_just_being_read_is_left_alone(pipeline: Pipeline) -> Non
     with pytest.raises(ConflictError, match="just being read"):
         pipeline.remove_text(raw_id)
     assert not is_removed(pipeline, raw_id)
-
-
-def test_removing_twice_or_what_is_unknown_changes_nothing(pipeline: Pipeline) -> None:
-    raw_id = read(pipeline, FIRST)
-    pipeline.remove_text(raw_id)
-    for said in (raw_id, "raw-unknown"):
-        with pytest.raises(NotFoundError):
-            pipeline.remove_text(said)
-    pipeline.restore_text(raw_id)
-    with pytest.raises(NotFoundError, match="not removed"):
-        pipeline.restore_text(raw_id)
-
-
-def test_a_text_that_was_deleted_at_no_day_of_a_calendar_is_refused_in_one_sentence(
-    pipeline: Pipeline,
-) -> None:
-    text = pipeline.ingest("Bob uses Kafka at Acme.").raw_id
-    with pipeline.database.write() as writer:
-        writer.raw.bury(text, 1, "person")
-        writer.connection.execute("UPDATE raw_memories SET gone_at = ?", (2**63 - 1,))
-    with pytest.raises(ConflictError, match="retention deleted it;"):
-        pipeline.restore_text(text)
 
 
 def test_a_removal_that_is_killed_before_the_text_is_marked_and_done_again_is_taken_back_whole(

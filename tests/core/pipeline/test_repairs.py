@@ -92,15 +92,6 @@ def test_a_job_that_another_try_may_help_is_tried_again_with_half_its_tries_and_
     assert pipeline.retry(job_id).status == "pending"
 
 
-def test_the_history_of_a_text_says_that_its_job_was_tried_again(pipeline: Pipeline, clock: Clock) -> None:
-    kill_jobs(pipeline, clock, count=1)
-    run = one_run(pipeline, REQUEUE)
-    raw_id = pipeline.jobs()[0].target
-    row = next(row for row in pipeline.history(raw_id) if row.event == "requeued")
-    assert row.metadata == {"run": run.id, "job": pipeline.jobs()[0].id}
-    assert pipeline.raw(raw_id).status == "queued"
-
-
 def test_a_dead_job_whose_target_has_a_later_one_is_neither_counted_nor_requeued(
     pipeline: Pipeline, clock: Clock
 ) -> None:
@@ -184,17 +175,6 @@ def test_nothing_is_left_of_entries_that_lead_nowhere(pipeline: Pipeline) -> Non
     # How many facts hold a word, by which the rarest are chosen, counts those that are there.
     words = dict(reader.connection.execute("SELECT term, doc FROM facts_terms").fetchall())
     assert (words["nobody"], "this" in words) == (1, False)
-
-
-def test_missing_rows_are_added_without_making_the_table_anew(pipeline: Pipeline, clock: Clock) -> None:
-    learn(pipeline, *(f"Server {n} stands in rack {n * 7 + 3} of hall {n}." for n in range(6)))
-    with pipeline.database.write() as writer:
-        drop_from_index(writer, 3)
-    (repair,) = pipeline.maintenance_plan(INDEXES).repairs
-    assert (repair.target, repair.count) == ("facts_fts", 3)
-    assert one_run(pipeline, INDEXES).did == 3
-    with pipeline.database.write() as writer:
-        writer.connection.execute("INSERT INTO facts_fts (facts_fts, rank) VALUES ('integrity-check', 1)")
 
 
 # Merges

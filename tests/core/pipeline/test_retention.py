@@ -35,8 +35,8 @@ from kits.service_kit import Clock, configure, drain, open_pipeline
 from core.errors import ConflictError
 from core.pipeline.database.connection import Database
 from core.pipeline.database.sessions import SessionScore
-from core.pipeline.knowledge_graph import add_alias, merge_entities, part_entity
-from core.pipeline.retention import BATCH, DAY_MS, RULES, Kind, Pace, Windows, drop, is_due
+from core.pipeline.knowledge_graph import merge_entities, part_entity
+from core.pipeline.retention import BATCH, DAY_MS, RULES, Kind, Pace, Windows, drop
 
 VECTORS = json.loads((Path(__file__).parent / "vectors" / "retention.json").read_text(encoding="utf-8"))
 BY_ID = {vector["id"]: vector for vector in VECTORS}
@@ -147,21 +147,6 @@ def test_a_slow_disk_makes_batches_smaller_and_the_time_that_is_over_ends_it(dat
     assert left[:2] == [90, 80]
     assert swept(database).whole
     assert count(database, "jobs") == 0
-
-
-def test_others_write_between_two_batches(database: Database) -> None:
-    with database.write() as writer:
-        for number in range(2 * BATCH):
-            put_job(writer, f"raw-{number}", "completed", 20)
-    other = Database.open(database.path.parent, seconds=0.0)
-
-    def write(seconds: float) -> None:
-        with other.write() as writer:
-            put_history(writer, 0, raw_id="raw-other")
-
-    swept(database, pace=quick(write))
-    assert count(database, "history") == 2
-    other.close()
 
 
 # What is needed stays
@@ -285,25 +270,6 @@ def _holds_when_stopped(
         swept(other, store)
     assert rows_of(other) == whole
     other.close()
-
-
-def test_a_removed_text_goes_with_the_removed_text_that_repeats_it(database: Database) -> None:
-    with database.write() as writer:
-        put(writer, Text(1, removed=40, again=True))
-    assert counts(swept(database)) == {}
-    with database.write() as writer:
-        writer.raw.bury("raw-again-1", age(35), "person")
-    assert counts(swept(database)) == {Kind.TEXTS: 2}
-
-
-def test_names_that_a_person_gave_keep_an_entity(database: Database) -> None:
-    with database.write() as writer:
-        put(writer, Text(1, removed=40, names=frozenset({"Postgres"})))
-        entity = writer.entities.entity_named("postgres")
-        assert entity is not None
-    add_alias(database, entity, "PostgreSQL", by="person", now=NOW)
-    swept(database)
-    assert database.reading.entities.entity_named("postgresql") == entity
 
 
 @pytest.mark.parametrize("fact", ["", "denied"])
@@ -466,21 +432,6 @@ def test_a_session_whose_end_is_still_to_be_looked_at_keeps_all_that_is_known_of
     assert sum(swept(database).counts.values()) == 5
 
 
-def test_a_dry_run_counts_jobs_and_history_and_leaves_them(database: Database) -> None:
-    with database.write() as writer:
-        put(writer, Text(1))
-        put_job(writer, "raw-1", "completed", 20)
-        put_job(writer, "raw-2", "completed", 2)
-        put_job(writer, "raw-3", "dead", 40)
-        put_history(writer, 200)
-        put_history(writer, 20)
-    before = rows_of(database)
-    rehearsal = rehearsed(database)
-    assert counts(rehearsal) == {Kind.HISTORY: 1, Kind.COMPLETED_JOBS: 1, Kind.DEAD_JOBS: 1}
-    assert rows_of(database) == before
-    assert swept(database) == rehearsal
-
-
 # Documents
 
 
@@ -596,15 +547,6 @@ def test_nothing_is_swept_while_all_is_frozen_paused_or_retention_is_off(tmp_pat
             p.pause(0)
         drain(p)
         assert swept_at(p) is None
-
-
-def test_windows_are_settings(tmp_path: Path) -> None:
-    clock = Clock()
-    with open_pipeline(configure(tmp_path, "[pipeline.retention]\ncompleted_job_days = 1"), clock=clock) as p:
-        p.ingest("Bob uses Kafka.")
-        drain(p)
-        clock.forward(days=2)
-        assert p.sweep().counts[Kind.COMPLETED_JOBS] == 1
 
 
 # A clock that was wrong
@@ -729,13 +671,6 @@ def test_a_sweep_that_is_killed_before_any_transaction_loses_nothing_and_is_fini
             break
     assert codes == [9] * (len(codes) - 1) + [0]
     assert len(codes) > 8
-
-
-def test_it_is_time_after_the_interval_never_and_when_the_clock_was_set_back() -> None:
-    assert is_due(None, NOW, 10)
-    assert not is_due(NOW - 9, NOW, 10)
-    assert is_due(NOW - 10, NOW, 10)
-    assert is_due(NOW + 1, NOW, 10)
 
 
 # By their keys, however many others are as old

@@ -70,14 +70,6 @@ def test_settings_count_from_the_moment_they_are_written(pipeline: Pipeline) -> 
     assert pipeline.warnings
 
 
-def test_attempts_are_those_that_are_configured(tmp_path: Path, clock: Clock) -> None:
-    configure(tmp_path, "[pipeline.worker]\nmaxRetries = 1")
-    with open_pipeline(tmp_path, Failing(ModelTimeoutError("late")), clock) as pipeline:
-        pipeline.ingest(TEXT)
-        drain(pipeline)
-        assert pipeline.jobs()[0].status == "dead"
-
-
 def test_what_is_not_there_is_not_found(pipeline: Pipeline) -> None:
     for asked in (
         lambda: pipeline.raw("raw-none"),
@@ -161,15 +153,6 @@ def test_a_table_that_is_gone_is_an_error_of_ours_not_of_the_library(pipeline: P
     for asked in (pipeline.status, pipeline.tick):
         with pytest.raises(NuggetsError, match=r"nuggets\.db"):
             asked()
-
-
-def test_connections_of_threads_that_ended_are_closed(pipeline: Pipeline) -> None:
-    for _ in range(20):
-        thread = threading.Thread(target=pipeline.jobs)
-        thread.start()
-        thread.join()
-    pipeline.jobs()
-    assert len(pipeline.database._readers) <= 3
 
 
 def test_closing_twice_is_no_harm_and_a_closed_one_is_opened_by_the_next_question(

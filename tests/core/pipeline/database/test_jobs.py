@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from pathlib import Path
 from typing import Any
 
 import pytest
-from kits.pipeline_rows import job_result
 
 from core.errors import InvalidInputError, NotFoundError
 from core.pipeline.database.connection import Database
@@ -127,21 +125,6 @@ def test_a_worker_whose_job_was_taken_back_ends_nothing(database: Database) -> N
     assert job(database) == after
 
 
-def test_a_worker_that_lost_its_job_to_another_does_not_end_that_one(database: Database) -> None:
-    put_in(database)
-    late = take(database, token="late")
-    with database.write() as writer:
-        writer.jobs.reap(NOW + LEASE + 1)
-    other = take(database, NOW + LEASE + 1, token="other")
-    assert late is not None
-    assert other is not None
-    assert not end_well(database, late)
-    assert end_badly(database, late) is None
-    assert job(database).status == "leased"
-    assert end_well(database, other)
-    assert job_result(database.reading, 1) == {"added": 1}
-
-
 def test_a_job_may_rest_before_it_runs_but_never_for_ever(database: Database) -> None:
     for target, rest_ms in (("raw-1", 10_000), ("raw-2", 10**12)):
         with database.write() as writer:
@@ -163,14 +146,6 @@ def test_a_lease_counts_the_attempt_and_says_until_when(database: Database) -> N
     assert (lease.job.attempts, lease.job.status, lease.job.leased_by) == (1, "leased", "me")
     assert (lease.job.leased_at, lease.job.lease_expires_at) == (NOW + 7, NOW + 7 + LEASE)
     assert take(database, NOW + 8) is None
-
-
-def test_the_job_that_waits_longest_comes_first(database: Database) -> None:
-    put_in(database, "raw-2", now=NOW + 1)
-    put_in(database, "raw-1", now=NOW)
-    put_in(database, "raw-3", now=NOW)
-    taken = [take(database, NOW + 5, token=str(each)) for each in range(3)]
-    assert [lease.job.target for lease in taken if lease] == ["raw-1", "raw-3", "raw-2"]
 
 
 def test_a_heartbeat_renews_the_whole_lease(database: Database) -> None:
@@ -206,14 +181,6 @@ def test_a_failed_job_rests_for_its_window_and_longer_each_time(database: Databa
         assert take(database, now + 1_000 * seconds) is None
         now += 1_000 * seconds + 1
     assert take(database, now) is not None
-
-
-def test_jitter_makes_the_rest_longer(database: Database) -> None:
-    put_in(database)
-    lease = take(database)
-    assert lease is not None
-    end_badly(database, lease, jitter_ms=400)
-    assert [job.run_after for job in database.reading.jobs.jobs("pending")] == [NOW + 10_401]
 
 
 def test_the_third_failure_is_the_end_and_the_text_is_failed(database: Database) -> None:
@@ -259,28 +226,7 @@ def test_a_job_given_back_waits_as_if_it_had_not_been_taken(database: Database) 
     assert take(database, NOW + 5) is not None
 
 
-def test_an_endless_error_is_kept_at_a_bearable_length(database: Database) -> None:
-    put_in(database)
-    lease = take(database)
-    assert lease is not None
-    with database.write() as writer:
-        writer.jobs.fail(1, "token", now=NOW, error="x" * 10**6, error_class="http")
-    assert len(job(database).error) <= 2_000
-
-
 # Holding
-
-
-def test_what_was_held_is_let_go_with_its_text(database: Database) -> None:
-    raw(database, "held")
-    put_in(database, held=True)
-    assert take(database) is None
-    assert database.reading.jobs.any_held()
-    with database.write() as writer:
-        assert writer.jobs.release_held(NOW + 9) == 1
-    assert raw_status(database) == "queued"
-    assert not database.reading.jobs.any_held()
-    assert take(database, NOW + 9) is not None
 
 
 # Trying again
@@ -303,13 +249,6 @@ def test_a_dead_job_that_is_tried_again_waits_with_its_text(database: Database) 
         writer.jobs.retry(job_id, NOW + 1)
     assert raw_status(database) == "queued"
     assert take(database, NOW + 1) is not None
-
-
-def test_attempts_are_forgiven_by_half(database: Database) -> None:
-    put(database, "dead", attempts=9, max_attempts=10)
-    with database.write() as writer:
-        writer.jobs.retry(1, NOW)
-    assert job(database).attempts == 4
 
 
 def test_a_job_that_rests_can_be_run_now(database: Database) -> None:
@@ -364,9 +303,3 @@ def test_jobs_are_listed_with_the_text_they_are_about_the_latest_first(database:
     assert [(one.target, one.preview) for one in listed] == [("raw-gone", ""), ("raw-1", "Anna moved.")]
     assert [one.target for one in database.reading.jobs.jobs("pending", target="raw-1")] == ["raw-1"]
     assert database.reading.jobs.jobs("dead") == ()
-
-
-def test_the_tables_themselves_refuse_a_second_open_job(database: Database) -> None:
-    put_in(database)
-    with pytest.raises(sqlite3.IntegrityError):
-        put(database, "leased")

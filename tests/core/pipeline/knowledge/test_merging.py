@@ -48,16 +48,6 @@ def test_merging_joins_mentions_relations_and_evidence(knowledge: Knowledge) -> 
     assert knowledge.database.reading.connection.execute("PRAGMA foreign_key_check").fetchall() == []
 
 
-def test_the_old_name_leads_to_the_kept_entity_from_then_on(knowledge: Knowledge) -> None:
-    knowledge.learn("raw-1", triple("Ben", "uses", "npm"), triple("Benjamin", "knows", "Carla"))
-    merge(knowledge, "Ben", "Benjamin")
-    knowledge.learn("raw-2", triple("BENJAMIN", "likes", "tea"), triple("Benjamin", "is", "Ben"))
-    page = knowledge.entity("Ben")
-    assert {one.other for one in page.relations} == {"npm", "Carla", "tea"}
-    knowledge.submit("raw-3", "Today Benjamin wrote to Carla.")
-    assert knowledge.entity("Ben").entity.mentions == 3
-
-
 def test_what_both_say_stands_once_under_the_weightier_aspect(knowledge: Knowledge) -> None:
     for name in ("Ben", "Benjamin"):
         knowledge.say("likes tea", entity=name, aspect="preferences", at=len(name))
@@ -203,11 +193,3 @@ def test_merges_that_build_on_each_other_are_undone_in_any_order(
     for kept, name in [(("PostgreSQL", "Postgres"), ("Postgres", "psql"))[place] for place in order]:
         undo(knowledge, kept, name)
     assert knowledge.known() == before
-
-
-def test_the_audit_keeps_no_form_of_a_name_that_masking_would_miss(knowledge: Knowledge) -> None:
-    knowledge.learn("raw-1", triple("Hunter2Battery", "uses", "npm"), triple("Ben", "uses", "npm"))
-    add_alias(knowledge.database, id_of(knowledge, "Hunter2Battery"), "Other2Battery", by="person", now=5)
-    merge(knowledge, "Ben", "Hunter2Battery")
-    rows = knowledge.database.reading.connection.execute("SELECT * FROM history").fetchall()
-    assert "battery" not in "".join(str(value) for row in rows for value in tuple(row))

@@ -17,7 +17,6 @@ from click.testing import CliRunner
 from kits.fake_ollama import FakeOllama, Reply
 
 from core.graph.edits import create_note, edit_note
-from core.memory import Memory
 from core.pipeline.database.connection import Database
 from core.pipeline.database.embeddings import MadeVector
 from core.pipeline.meaning import VectorMatrix
@@ -391,18 +390,6 @@ def test_the_matrix_follows_the_database_and_takes_four_bytes_a_number(database:
     assert json.dumps(near.targets) == '["b", "c"]'
 
 
-def test_nothing_of_a_query_is_asked_by_a_memory_without_a_pipeline(tmp_path: Path) -> None:
-    with FakeOllama(models=("m",), vector_of=numbers) as ollama:
-        (tmp_path / "settings.toml").write_text(
-            f'[pipeline.embedding]\nmodel = "m"\nendpoint = "{ollama.url}"\n'
-        )
-        memory: Memory = open_memory(tmp_path)
-        memory.change("written", lambda draft: create_note(draft, "shop", "One", "says a"))
-        memory.search("says")
-        assert ollama.requests == []
-        memory.close()
-
-
 @pytest.mark.slow
 def test_a_part_of_a_document_is_found_by_its_meaning_and_words_still_find_without_the_model(
     opened: Opened,
@@ -467,23 +454,6 @@ def test_a_part_that_shares_words_gains_by_its_meaning_and_conditions_hold(opene
     assert "Invoices" not in passages(bench, "remuneration nugget:other")
     result = bench.memory.search_result("remuneration +soup", syntax=True)
     assert "Invoices" not in [one.found.title for one in result.passages]
-
-
-def test_parts_are_found_by_their_words_when_the_model_fails_and_it_is_asked_once(opened: Opened) -> None:
-    bench = opened(lambda text: Reply("busy", status=500) if text.startswith("soup") else numbers(text))
-    with_documents(bench)
-    before = bench.queries()
-    assert passages(bench, "soup") == ["Soup"]
-    assert bench.queries() == before + 1
-
-
-@pytest.mark.slow
-def test_a_removed_document_is_not_found_by_its_meaning(opened: Opened) -> None:
-    bench = opened()
-    with_documents(bench)
-    with Pipeline.open(bench.home, memory=bench.memory) as pipeline:
-        pipeline.remove_document("Invoices")
-    assert passages(bench, "remuneration") == []
 
 
 @pytest.mark.slow

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -21,11 +20,9 @@ from core.model.change import PERSON
 from core.pipeline import documents as document_job
 from core.pipeline.database.connection import Database
 from core.pipeline.document_text import DocumentError, Fault
-from core.pipeline.fetch import Network
 from core.pipeline.models.provider import ModelUnavailableError
 from core.pipeline.records import Document
 from core.pipeline.service import Pipeline
-from core.pipeline.transaction_guard import assert_outside_transaction
 
 Opened = Callable[..., Pipeline]
 VECTORS = {
@@ -103,13 +100,6 @@ def test_a_text_that_stands_twice_is_stored_once_and_is_one_hit(opened: Opened) 
     assert other.status == "done"
     assert rows(pipeline, "chunks") - before == VECTORS["04"]["expected"]["rows_added"] + 1
     assert sorted(found(pipeline, "x" * 99)) == sorted((one.id, other.id))
-
-
-def test_a_document_without_text_is_refused_at_once(opened: Opened) -> None:
-    pipeline = opened()
-    with pytest.raises(DocumentError, match=VECTORS["02"]["expected"]["error"]):
-        pipeline.add_document("text", "", b"")
-    assert pipeline.documents() == ()
 
 
 def test_the_same_document_is_known_and_a_changed_one_takes_its_place_when_it_is_whole(
@@ -244,13 +234,6 @@ def test_a_server_that_is_away_is_asked_again_as_often_as_is_set(opened: Opened)
         assert len(server.asked) == 2
 
 
-def test_a_private_address_is_refused_by_the_job(opened: Opened) -> None:
-    network = Network(lambda host, port: [(socket.AF_INET, "10.0.0.1", port)])
-    failed = indexed(opened(network=network), "url", "http://intranet.test/")
-    assert failed.status == "failed"
-    assert "SSRF" in failed.error
-
-
 def test_a_document_that_failed_troubles_nobody_once_it_is_removed_and_is_tried_again_once_it_is_back(
     opened: Opened,
 ) -> None:
@@ -266,29 +249,6 @@ def test_a_document_that_failed_troubles_nobody_once_it_is_removed_and_is_tried_
         assert pipeline.restore_document(failed.id).status == "failed"
         drain(pipeline)
         assert pipeline.status().jobs == {"completed": 1, "dead": 1}
-
-
-def test_nothing_is_fetched_or_read_within_a_transaction(
-    opened: Opened, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    calls: list[str] = []
-
-    def outside(name: str) -> None:
-        plain = getattr(document_job, name)
-
-        def checked(*given: Any, **named: Any) -> Any:
-            assert_outside_transaction(name)
-            calls.append(name)
-            return plain(*given, **named)
-
-        monkeypatch.setattr(document_job, name, checked)
-
-    for name in ("fetch", "read_text", "packed", "new_chunk", "store_submission"):
-        outside(name)
-    with web_server(page()) as server:
-        pipeline = opened("[pipeline.documents]\nextract_facts = true", network=server.network)
-        indexed(pipeline, "url", "http://site.test/")
-    assert set(calls) == {"fetch", "read_text", "packed", "new_chunk", "store_submission"}
 
 
 # Work
@@ -349,20 +309,6 @@ def test_while_frozen_a_document_waits_and_off_it_does_too(opened: Opened) -> No
     configure(pipeline.home, "")
     drain(pipeline)
     assert pipeline.document(added.id).status == "done"
-
-
-def test_documents_of_other_programs_are_looked_for_as_often_as_is_set(opened: Opened) -> None:
-    clock = Clock()
-    working = opened("[pipeline.documents]\nworker_interval_ms = 60000", clock=clock)
-    working.tick()
-    added = opened("[pipeline.documents]\nworker_interval_ms = 60000", clock=clock).add_document(
-        "text", "", b"the quetzal sings"
-    )
-    clock.forward(seconds=59)
-    assert working.tick().job is None
-    clock.forward(seconds=2)
-    drain(working)
-    assert working.document(added.document.id).status == "done"
 
 
 def test_facts_are_extracted_where_a_setting_says_so_and_only_once(opened: Opened) -> None:

@@ -21,7 +21,6 @@ from core.pipeline.models.provider import (
     Embedded,
     ModelError,
     ModelHttpError,
-    ModelUnavailableError,
     vector_of,
 )
 from core.pipeline.note_linking import text_of
@@ -239,21 +238,6 @@ def test_one_vector_of_other_dimensions_decides_nothing_even_when_it_comes_first
     assert bench.counts == (10, 9, 1)
 
 
-@pytest.mark.slow
-def test_an_outage_of_hours_costs_no_text_and_ends_by_itself(bench: Bench) -> None:
-    bench.write(*(f"note{number} says {number}" for number in range(12)))
-    bench.embedder.answer = lambda text: ModelUnavailableError("no connection")
-    bench.embedder.there = Availability(False, "unreachable", "away")
-    for _ in range(120):
-        bench.clock.forward(minutes=1)
-        bench.pipeline.tick()
-    assert bench.counts == (12, 0, 0)
-    bench.embedder.answer, bench.embedder.there = (lambda text: [1.0, 2.0]), AVAILABLE
-    bench.clock.forward(minutes=5)
-    bench.drain()
-    assert bench.counts == (12, 12, 0)
-
-
 def test_hidden_and_deleted_notes_are_skipped_and_come_back_without_a_call(bench: Bench) -> None:
     bench.write("one says a", "two says b")
     id = bench.id_of("one")
@@ -310,26 +294,6 @@ def test_calls_count_in_the_ledger_and_half_of_the_budget_is_left_to_new_texts(b
     bench.clock.forward(days=1)
     bench.drain()
     assert len(bench.embedder.calls) == 6
-
-
-def test_without_a_model_nothing_is_asked_stored_or_counted(bench: Bench) -> None:
-    bench.settings("")
-    bench.write("one says a")
-    bench.drain()
-    assert bench.embedder.calls == []
-    assert bench.pipeline.embedding_coverage() is None
-    assert bench.pipeline.status().embeddings is None
-    bench.settings(f"{SETTINGS}[pipeline.embedding_tracker]\nenabled = false\n")
-    bench.drain()
-    assert bench.embedder.calls == []
-    assert bench.counts == (1, 0, 0)
-
-
-def test_a_paused_or_frozen_pipeline_makes_no_vectors(bench: Bench) -> None:
-    bench.settings(f"[pipeline]\nmutations_frozen = true\n{SETTINGS}")
-    bench.write("one says a")
-    bench.drain()
-    assert (bench.embedder.calls, bench.pipeline.reembed()) == ([], 0)
 
 
 def test_a_credential_is_not_sent_and_masking_leaves_no_vector_of_it(bench: Bench) -> None:

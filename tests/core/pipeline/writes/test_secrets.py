@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import sqlite3
-import threading
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -17,7 +16,7 @@ from typing import Any
 import pytest
 from kits.forked import forked_process
 from kits.scripted_model import Line, ScriptedModel
-from kits.service_kit import Clock, chunks_of, configure, drain, note_texts, open_pipeline
+from kits.service_kit import Clock, chunks_of, configure, drain, open_pipeline
 from kits.writes_kit import fact, found
 
 from core.errors import StorageError
@@ -140,15 +139,6 @@ def test_a_text_that_was_handed_in_is_told_of_and_its_value_is_never_shown(pipel
     assert plan.to_dict()["secrets"] == [
         {"id": raw_id, "noteId": None, "nugget": "web", "kinds": ["password"]}
     ]
-
-
-def test_looking_makes_no_database(tmp_path: Path) -> None:
-    with closing(Memory.open(tmp_path / "memory")) as memory:
-        memory.change("w", lambda draft: create_note(draft, "web", "Wifi", f"The password is {VALUE}"))
-        assert len(secrets.secrets(memory)) == 1
-        Workspace(memory, lambda: NOW).mask_secrets(secrets.masking(memory))
-        assert not secrets.secrets(memory)
-    assert not Database.exists(tmp_path / "memory")
 
 
 @pytest.mark.slow
@@ -292,14 +282,6 @@ def test_the_same_value_is_masked_in_notes_log_and_database_at_once(pipeline: Pi
     assert not done.empty
     assert_gone(pipeline.home, VALUE)
     assert not drift(pipeline.memory)
-
-
-def test_one_text_is_masked_and_others_stay(pipeline: Pipeline) -> None:
-    one, other = pipeline.ingest(TEXT).raw_id, pipeline.ingest(f"The deploy token is {TOKEN}.").raw_id
-    Workspace(pipeline.memory, lambda: NOW).mask_secrets(secrets.masking(pipeline.memory, [one]))
-    assert_gone(pipeline.home, VALUE)
-    assert [held.id for held in secrets.secrets(pipeline.memory)] == [other]
-    assert TOKEN in stored(pipeline, other)
 
 
 @pytest.mark.slow
@@ -467,24 +449,6 @@ def test_somebody_who_reads_for_long_is_told_of_and_it_is_finished_later(
     masked(pipeline)
     assert not secrets.secrets(pipeline.memory)
     assert_gone(pipeline.home, VALUE)
-
-
-@pytest.mark.slow
-def test_the_pipeline_works_on_beside_it(pipeline: Pipeline) -> None:
-    plans: list[Masking] = []
-    for number in range(12):
-        pipeline.ingest(
-            f"Service {number} keeps its reports in bucket {number}. Its password is {VALUE}{number}."
-        )
-    worker = threading.Thread(target=drain, args=(pipeline,))
-    worker.start()
-    with open_pipeline(pipeline.home, name="other") as other:
-        plans.append(masked(other))
-        worker.join()
-        drain(other)
-    assert not secrets.secrets(pipeline.memory)
-    assert_gone(pipeline.home, VALUE)
-    assert sum("keeps its reports" in text for text in note_texts(pipeline)) == 12
 
 
 def test_a_database_that_cannot_be_read_is_left_alone_and_told_of(tmp_path: Path) -> None:
