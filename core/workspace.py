@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from core.model.judgement import OpenChange
     from core.model.note import Note
     from core.model.progress import Progress
-    from core.pipeline.recall.source import PipelineSignals
+    from core.pipeline.recall import PipelineSignals
     from core.pipeline.service import Pipeline
     from core.projects import Project
     from core.search.results import FoundPassage
@@ -67,7 +67,7 @@ class _Signals:
         if self._source is None:
             if not has_pipeline(self._memory.home):
                 return None
-            from core.pipeline.recall.source import PipelineSignals
+            from core.pipeline.recall import PipelineSignals
 
             note_of = lambda id: self._memory.snapshot.by_id.get(id)  # noqa: E731
             self._source = PipelineSignals(self._memory.home, note_of=note_of, patient=self._patient)

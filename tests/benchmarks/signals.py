@@ -50,7 +50,7 @@ from core.pipeline.database.tables import Tables
 from core.pipeline.model_calls import ModelCaller
 from core.pipeline.models.provider import AVAILABLE, Availability, Embedded
 from core.pipeline.note_linking import NoteLinking
-from core.pipeline.recall.source import PipelineSignals
+from core.pipeline.recall import PipelineSignals
 from core.pipeline.workers.embedding_tracker import EmbeddingTracker
 from core.search import SearchIndex
 from core.search.signals import SignalSource

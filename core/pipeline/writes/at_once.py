@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, Generic, TypeVar
 from core.errors import ErrorCode, LockTimeoutError, NuggetsError, Remedy, UnfinishedError
 from core.model.change import Author, ChangeSet
 from core.model.draft import Draft
-from core.pipeline.database.note_edits import NoteEdit
+from core.pipeline.database.proposals import NoteEdit
 from core.pipeline.database.tables import Tables
 from core.pipeline.records import ProposalReason
 from core.pipeline.transaction_guard import assert_outside_transaction, holding_a_transaction

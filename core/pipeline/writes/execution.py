@@ -11,7 +11,7 @@ from core.model.note import Note
 from core.model.snapshot import Snapshot
 from core.pipeline.contradiction import gives_other_value
 from core.pipeline.database.facts import StoredFact
-from core.pipeline.database.note_edits import Op
+from core.pipeline.database.proposals import Op
 from core.pipeline.database.tables import Tables
 from core.pipeline.decide import match_terms, saying, says_the_same
 from core.pipeline.intake.normalisation import Normalised, normalise

@@ -22,7 +22,7 @@ from core.model.infer import MetaInput, clamp, infer_meta, semantic_tags
 from core.model.names import DEFAULT_NUGGET, check_nugget_name, iso, known_nugget, note_id
 from core.model.note import ORIGIN, Note, custom_tags, normalise_tag, origin_of_note, replace
 from core.pipeline.contradiction import contradicts_in_words
-from core.pipeline.database.note_edits import NoteEdit
+from core.pipeline.database.proposals import NoteEdit
 from core.pipeline.decide import denies_another, saying, similarity
 from core.pipeline.intake.normalisation import normalise
 from core.pipeline.intake.sentences import sentences

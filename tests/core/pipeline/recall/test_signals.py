@@ -13,7 +13,7 @@ from core import Memory
 from core.graph.edits import create_note, edit_note, hide_note
 from core.model.draft import Draft
 from core.pipeline.database.connection import Database
-from core.pipeline.recall.source import PipelineSignals
+from core.pipeline.recall import PipelineSignals
 from core.pipeline.service import Pipeline
 from core.pipeline.signals import MOST_ENTITIES, MOST_NEIGHBOURS, names_in_query, tokens
 from core.search.signals import MOST_RANKED, Ranked, Signal

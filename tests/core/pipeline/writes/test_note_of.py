@@ -15,7 +15,7 @@ from core.errors import InvalidInputError
 from core.model.draft import Draft
 from core.model.note import TYPES, Note
 from core.model.snapshot import Snapshot
-from core.pipeline.database.note_edits import NoteEdit
+from core.pipeline.database.proposals import NoteEdit
 from core.pipeline.intake.normalisation import normalise
 from core.pipeline.writes.notes import note_id_of, note_ids, note_of, title_of
 

@@ -1,1 +1,0 @@
-"""What the pipeline knows of notes, as signals for a search."""
