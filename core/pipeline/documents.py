@@ -55,11 +55,8 @@ class NewDocument:
 def add_document(
     database: Database, configuration: PipelineConfiguration, new: NewDocument, *, document_id: str, now: int
 ) -> AddedDocument:
-    """Stores a document as it came, with the job that reads it, in one transaction; nothing is fetched.
-
-    The same bytes are recognised, whatever their name, and a document that was removed is brought back by them. Another
-    version of a file or page takes the place of the one that is there once it is indexed. document_id: a new one. now:
-    epoch ms. Raises DocumentError for what cannot be a document or is too large, StorageError.
+    """See `Pipeline.add_document`: in one transaction. The same bytes are recognised, whatever their name, and bring a
+    removed document back. document_id: a new one. now: epoch ms.
     """
     source = check_address(new.source) if new.kind == "url" else encodable(new.source)
     where = source or "the text"
@@ -96,9 +93,7 @@ def add_document(
 
 
 def remove_document(database: Database, said: str, *, by: str, now: int) -> Document:
-    """Makes a document one that is found no more; its text, and all notes that came of it, stay. Raises NotFoundError,
-    also for one that is removed already, and AmbiguousError.
-    """
+    """See `Pipeline.remove_document`."""
     with database.write() as writer:
         document = resolve(writer, said)
         # A clock that was set back shortens no window.
@@ -112,9 +107,7 @@ def remove_document(database: Database, said: str, *, by: str, now: int) -> Docu
 def restore_document(
     database: Database, configuration: PipelineConfiguration, said: str, *, by: str, now: int
 ) -> Document:
-    """Lets a document be found again, or a version that another one replaced. Raises NotFoundError, also for one that
-    was not removed, and AmbiguousError.
-    """
+    """See `Pipeline.restore_document`."""
     with database.write() as writer:
         document = resolve(writer, said)
         if not writer.documents.restore(document.id, now):
@@ -126,10 +119,7 @@ def restore_document(
 
 
 def resolve(reader: Tables, said: str) -> Document:
-    """The document that somebody means: by its id or an unambiguous beginning of it, its path, address or title.
-
-    Raises NotFoundError, AmbiguousError.
-    """
+    """The document that somebody means; see `Pipeline.document`."""
     found = reader.documents.named(said.strip()) if said.strip() else ()
     if not found:
         raise NotFoundError(

@@ -218,10 +218,7 @@ _KEPT: Final = "nothing was changed"
 
 
 def merge_entities(database: Database, keep_id: int, other_id: int, *, by: str, now: int) -> Entity:
-    """Makes two entities one: what is known of the other is shown with the kept one, and its names lead there.
-
-    now: epoch ms. Raises NotFoundError for an id that is none, InvalidInputError for two that are one.
-    """
+    """See `Pipeline.merge_entities`: what is known of the other is shown with the kept one; its names lead there."""
     with database.write() as writer:
         kept, other = _known(writer, keep_id), _known(writer, other_id)
         if kept.id == other.id:
@@ -232,10 +229,7 @@ def merge_entities(database: Database, keep_id: int, other_id: int, *, by: str, 
 
 
 def add_alias(database: Database, entity_id: int, name: str, *, by: str, now: int) -> Entity:
-    """Gives an entity another name, under which later memories find it.
-
-    Raises NotFoundError for an id that is none, InvalidInputError for a name that is none, or another entity's.
-    """
+    """See `Pipeline.alias`."""
     name = compose(collapse_white_space(encodable(name)))
     if not SHORTEST_NAME <= len(name) <= LONGEST_NAME or not name.isprintable():
         said = f"a name has {SHORTEST_NAME} to {LONGEST_NAME} characters"
@@ -255,11 +249,7 @@ def add_alias(database: Database, entity_id: int, name: str, *, by: str, now: in
 
 
 def part_entity(database: Database, entity_id: int, name: str, *, by: str, now: int) -> Entity:
-    """Takes a name from an entity: an entity that was merged into it is there again with all that it had, and a name
-    that was only given is nobody's. What came since stays with the one that was kept.
-
-    now: epoch ms. Raises NotFoundError for an id that is none, and for a name that was neither merged nor given.
-    """
+    """See `Pipeline.part_entity`."""
     with database.write() as writer:
         entity = _known(writer, entity_id)
         if not writer.entities.part(entity.id, canonical_name(encodable(name)), now):

@@ -32,7 +32,7 @@ _LONGEST_JOB_ID: Final = 18
 
 
 def plan_removal(database: Database, memory: Memory, said: str, *, days: int) -> PlannedRemoval:
-    """What `remove_text` would do now. days: for how long a removed text is kept. Raises what that raises."""
+    """See `Pipeline.plan_removal`. days: for how long a removed text is kept."""
     reader = database.reading
     raw_id, notes = _removable(reader, said)
     memory.refresh()
@@ -42,11 +42,8 @@ def plan_removal(database: Database, memory: Memory, said: str, *, days: int) ->
 
 
 def remove_text(database: Database, memory: Memory, said: str, *, by: str, now: int) -> RemovedText:
-    """Hides the notes that came of a text as one change, and marks the text as removed. said: as for `text_trail`.
-
-    Proposals of it that wait stay open, and a text that waits is not read. Stopped in between, the notes are hidden and
-    the text is still there. Raises NotFoundError, also for a text that is removed already, ConflictError for one that
-    is just being read.
+    """See `Pipeline.remove_text`. Proposals of it that wait stay open, and a text that waits is not read. Stopped in
+    between, the notes are hidden and the text is still there.
     """
     raw_id, notes = _removable(database.reading, said)
     memory.refresh()
@@ -77,10 +74,8 @@ def remove_text(database: Database, memory: Memory, said: str, *, by: str, now: 
 def bring_text_back(
     database: Database, memory: Memory, said: str, *, attempts: int, by: str, now: int
 ) -> RemovedText:
-    """Takes a removal back: the notes that it hid are shown again, as one change, and a text that waited then waits
-    again. Where the same was said again meanwhile, the note of that stands alone, and a text that was submitted again
-    is repeated by this one. attempts: of its job. Raises NotFoundError, also for a text that was not removed,
-    ConflictError for one that is deleted.
+    """See `Pipeline.restore_text`. A text that waited then waits again. Where the same was said again meanwhile, the
+    note of that stands alone, and a text that was submitted again is repeated by this one. attempts: of its job.
     """
     reader = database.reading
     raw = _restorable(reader, text_named(reader, said))

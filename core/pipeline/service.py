@@ -829,13 +829,18 @@ class Pipeline:
         return merge_entities(self.database, keep_id, other_id, by=self.author.signature, now=self._now())
 
     def alias(self, entity_id: int, name: str) -> records.Entity:
-        """Gives an entity one more name. Raises NotFoundError, InvalidInputError."""
+        """Gives an entity one more name, under which later memories find it. Raises NotFoundError, and
+        InvalidInputError for a name that is none, or another entity's.
+        """
         from core.pipeline.knowledge_graph import add_alias
 
         return add_alias(self.database, entity_id, name, by=self.author.signature, now=self._now())
 
     def part_entity(self, entity_id: int, name: str) -> records.Entity:
-        """Takes a name back that was merged into an entity or given to it. Raises NotFoundError."""
+        """Takes a name from an entity: one that was merged into it is there again with all that it had, and a name that
+        was only given is nobody's. What came since stays with the one that was kept. Raises NotFoundError, also for a
+        name that was neither merged nor given.
+        """
         from core.pipeline.knowledge_graph import part_entity
 
         return part_entity(self.database, entity_id, name, by=self.author.signature, now=self._now())

@@ -40,10 +40,8 @@ def store_events(
     now: int,
     max_attempts: int = 3,
 ) -> tuple[Checkpoint, ...]:
-    """Puts down what happened, lasting, in one transaction, with the job that each end of a session leaves; the
-    checkpoints that came of it. Nothing where the settings switch it off. max_attempts: of the jobs.
-
-    Raises InvalidInputError for a session without a name or with too long a one.
+    """See `Pipeline.follow_session`: lasting, in one transaction, with the job that each end leaves. Nothing
+    where the settings switch it off. max_attempts: of the jobs.
     """
     clean = tuple(_clean(event) for event in events)
     if not settings.enabled or not clean:
@@ -200,11 +198,8 @@ def store_checkpoint(
     *,
     now: int,
 ) -> KeptCheckpoint:
-    """Keeps a checkpoint, lasting, and drops the oldest ones of its session beyond what the settings keep. What
-    happened in the session since the last one is added. cause: what called for it. author: who says it. now: epoch ms.
-
-    One that says what the last one of its session says is not kept again. Raises InvalidInputError for a blank or too
-    long digest and for a session without a name.
+    """See `Pipeline.checkpoint`. What happened in the session since the last one is added. One that says what the last
+    one of its session says is not kept again. now: epoch ms.
     """
     digest, session, project = (encodable(one).strip() for one in (digest, session, project))
     todo = "say in a few sentences what was done, decided and is still open"
@@ -232,11 +227,8 @@ def store_checkpoint(
 def recovered(
     reader: Tables, session: str, project: str, tokens: int, *, asking: str = ""
 ) -> Recovery | None:
-    """What a session left, newest first, in at most so many tokens: what happened since its last checkpoint, and its
-    checkpoints. None where nothing was left.
-
-    session: "" for the last one of the project, or ("") of all. asking: a session that begins; what happens in it is
-    no work to be picked up, unless it has a checkpoint.
+    """See `Pipeline.recover`. What happens in a session that begins is no work to be picked up, unless it has a
+    checkpoint.
     """
     session, project = encodable(session).strip(), redact(encodable(project).strip()).text
     rows = reader.sessions

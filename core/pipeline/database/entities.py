@@ -114,10 +114,6 @@ class Entities(Rows):
     means the one that it was merged into.
     """
 
-    def count_entities(self) -> int:
-        """How many entities there are."""
-        return self.count("SELECT count(*) FROM entities WHERE id = root")
-
     def entities(self, query: str = "", most: int = 200) -> tuple[Entity, ...]:
         """Entities with a name that holds the query: that very name first, then pinned, then by mentions."""
         sought = canonical_name(encodable(query))

@@ -44,7 +44,7 @@ def test_merging_joins_mentions_relations_and_evidence(knowledge: Knowledge) -> 
         ("is", "database", True, 2, 0.7),
         ("uses", "Ben", False, 1, 0.5),
     ]
-    assert knowledge.database.reading.entities.count_entities() == 3
+    assert knowledge.database.reading.count("SELECT count(*) FROM entities WHERE id = root") == 3
     assert knowledge.database.reading.connection.execute("PRAGMA foreign_key_check").fetchall() == []
 
 

@@ -238,7 +238,7 @@ def test_one_vector_of_other_dimensions_decides_nothing_even_when_it_comes_first
     assert bench.counts == (10, 9, 1)
 
 
-def test_hidden_and_deleted_notes_are_skipped_and_come_back_without_a_call(bench: Bench) -> None:
+def test_hidden_and_deleted_notes_are_skipped_and_come_back(bench: Bench) -> None:
     bench.write("one says a", "two says b")
     id = bench.id_of("one")
     bench.drain()
