@@ -495,6 +495,11 @@ class Pipeline:
             self.nudge()
         return kept
 
+    @property
+    def reads_conversations(self) -> bool:
+        """Whether a conversation is read at the end of its session without a person handing it in."""
+        return self.configuration.continuity.read_conversations
+
     def end_session(
         self, session: str, *, project: str = "", conversation: str = "", at: int | None = None
     ) -> records.Ended:
@@ -645,15 +650,11 @@ class Pipeline:
         """Runs repairs, None for those that are recommended; of each what came of it, "denied" where it may not run
         now. The limits hold for everyone: `force` lets a person, and no agent, pass all but a freeze.
         """
-        wanted = (
-            tuple(one.action for one in self.diagnose().recommendations)
-            if actions is None
-            else tuple(actions)
-        )
+        recommended = (one.action for one in self.diagnose().recommendations) if actions is None else actions
         with self.database.errors():
             runs = tuple(
                 self._maintaining().run(one, self.configuration, self._asked(force), self.author.signature)
-                for one in wanted
+                for one in tuple(recommended)
             )
         self.nudge()
         return self._shown(lambda _: runs)
@@ -690,7 +691,6 @@ class Pipeline:
 
     def resolve_ids(self, said: Iterable[str]) -> tuple[str, ...]:
         """Ids of proposals, each given as an unambiguous beginning of it or as the exact text of one that waits."""
-
         with self.database.checked_reading() as reader:
             return tuple(dict.fromkeys(reader.proposals.resolve_id(each) for each in said))
 
@@ -712,7 +712,6 @@ class Pipeline:
 
     def above(self, confidence: float) -> tuple[str, ...]:
         """The ids of the open additions with at least this confidence (0 to 1) that no rule objects to."""
-
         with self.database.checked_reading() as reader:
             return reader.proposals.above(confidence)
 
@@ -736,12 +735,9 @@ class Pipeline:
 
         enabled = self.configuration.hints.enabled
         with self.database.checked_reading() as reader:
+            rows = reader.hints
             return NoteHints(
-                note_id,
-                reader.hints.of_note(note_id),
-                reader.hints.removed_of(note_id),
-                enabled,
-                reader.hints.made_for(note_id),
+                note_id, rows.of_note(note_id), rows.removed_of(note_id), enabled, rows.made_for(note_id)
             )
 
     def remove_hints(self, note_id: str, hints: Collection[str]) -> ChangeSet | None:
@@ -780,17 +776,14 @@ class Pipeline:
 
     def origin(self, note_id: str) -> records.Origin | None:
         """Where a note came from; None for one that no pipeline made."""
-
         return self._shown(lambda reader: reader.note_edits.origin_of(note_id))
 
     def history(self, raw_or_note_id: str, most: int = 500) -> tuple[records.HistoryRow, ...]:
         """The audit of a raw memory, a proposal or a note, oldest first."""
-
         return self._shown(lambda reader: reader.history.history_of(raw_or_note_id, most))
 
     def conversations(self, note_ids: Collection[str]) -> tuple[records.Conversation, ...]:
         """The conversations that notes came from, redacted, cut to `recall_truncate_chars` around what was said."""
-
         most = self.configuration.guardrails.recall_truncate_chars
         return self._shown(lambda reader: reader.transcripts.conversations(note_ids, most))
 
@@ -798,12 +791,10 @@ class Pipeline:
 
     def entities(self, query: str = "", most: int = 200) -> tuple[records.Entity, ...]:
         """Entities, those named most first; query: a part of a name or alias."""
-
         return self._shown(lambda reader: reader.entities.entities(query, most))
 
     def entity(self, entity_id: int) -> records.EntityPage:
         """Everything about an entity. Raises NotFoundError."""
-
         found = self._shown(lambda reader: reader.entities.entity_page(entity_id))
         if found is None:
             raise NotFoundError("no such entity", field="entity", where=str(entity_id))
@@ -811,16 +802,11 @@ class Pipeline:
 
     def pin(self, entity_id: int, pinned: bool) -> None:
         """Keeps an entity whatever becomes of its mentions, or no longer. Raises NotFoundError."""
-
         with self.database.write() as writer:
             found = writer.entities.pin(entity_id, pinned, self._now())
         if not found:
-            raise NotFoundError(
-                "no such entity",
-                field="entity",
-                where=str(entity_id),
-                kept="nothing was changed",
-            )
+            where, kept = str(entity_id), "nothing was changed"
+            raise NotFoundError("no such entity", field="entity", where=where, kept=kept)
 
     def merge_entities(self, keep_id: int, other_id: int) -> records.Entity:
         """Makes one entity of two; the other's names become aliases. Raises NotFoundError, InvalidInputError."""
@@ -867,12 +853,8 @@ class Pipeline:
             return done
         failed = tuple(f"maintenance: {run.error}" for run in runs if run.error)
         repaired = sum(run.did for run in runs)
-        return replace(
-            done,
-            repaired=repaired,
-            warnings=(*done.warnings, *failed),
-            delay_ms=0 if repaired else done.delay_ms,
-        )
+        delay_ms = 0 if repaired else done.delay_ms
+        return replace(done, repaired=repaired, warnings=(*done.warnings, *failed), delay_ms=delay_ms)
 
     def sweep(self, dry_run: bool = False) -> records.Sweep:
         """Deletes all that was kept long enough, as `retention` says, also while the pipeline is off; nothing that a
