@@ -236,17 +236,6 @@ class Figures:
             return None
         return round(self.embedded / self.embeddable, _DIGITS) if self.embeddable else 1.0
 
-    def left_to_do(self, action: MaintenanceAction) -> int:
-        """How much there is of what a repair puts right: by this its run is judged."""
-        return {
-            MaintenanceAction.REQUEUE: self.dead,
-            MaintenanceAction.RELEASE: self.stale_leases,
-            MaintenanceAction.INDEXES: self.missing + self.extra,
-            MaintenanceAction.SWEEP: self.tombstones,
-            MaintenanceAction.MERGES: self.undecided,
-            MaintenanceAction.REEMBED: (self.embeddable or 0) - (self.embedded or 0),
-        }[action]
-
 
 def _share(part: int, whole: int) -> float:
     return part / whole if whole else 0.0
@@ -354,9 +343,27 @@ def _duplicate(reader: Tables, configuration: PipelineConfiguration, now: int) -
     ))  # fmt: skip
 
 
-_QUERIES: Final[Mapping[DomainName, Callable[[Tables, PipelineConfiguration, int], dict[str, Any]]]] = {
-    "queue": _queue, "provider": _provider, "index": _index, "storage": _storage, "mutation": _mutation,
-    "duplicate": _duplicate,
+class _Domain(NamedTuple):
+    """A domain. measure: its query; shown: the figures that are told; well: what is said where nothing is wrong."""
+
+    measure: Callable[[Tables, PipelineConfiguration, int], dict[str, Any]]
+    shown: tuple[str, ...]
+    well: str
+
+
+# The weightiest first.
+_DOMAINS: Final[Mapping[DomainName, _Domain]] = {
+    "queue": _Domain(
+        _queue, ("depth", "dead", "dead_rate", "oldest_age_s", "stale_leases", "retryable"),
+        "Jobs are done as they come.",
+    ),
+    "provider": _Domain(_provider, ("calls", "successes"), "The model answers."),
+    "index": _Domain(
+        _index, ("active", "missing", "extra", "embedded", "coverage"), "The search tables hold what is stored."
+    ),
+    "storage": _Domain(_storage, ("stored", "tombstones", "over"), "Little is stored that is out of use."),
+    "mutation": _Domain(_mutation, ("undone",), "People keep what the pipeline wrote."),
+    "duplicate": _Domain(_duplicate, ("facts", "duplicates", "undecided"), "Few facts are stored twice."),
 }  # fmt: skip
 
 
@@ -365,46 +372,29 @@ def measure(
 ) -> Figures:
     """What is counted as it is now (epoch ms), by what the settings ask for. only: of one domain alone."""
     found: dict[str, Any] = {}
-    for name, query in _QUERIES.items():
+    for name, domain in _DOMAINS.items():
         if only in (None, name):
-            found |= query(reader, configuration, now)
+            found |= domain.measure(reader, configuration, now)
     return Figures(**found)
 
 
 # Scores
-
-_SHOWN: Final[Mapping[DomainName, tuple[str, ...]]] = {
-    "queue": ("depth", "dead", "dead_rate", "oldest_age_s", "stale_leases", "retryable"),
-    "provider": ("calls", "successes"),
-    "index": ("active", "missing", "extra", "embedded", "coverage"),
-    "storage": ("stored", "tombstones", "over"),
-    "mutation": ("undone",),
-    "duplicate": ("facts", "duplicates", "undecided"),
-}
-_WELL: Final[Mapping[DomainName, str]] = {
-    "queue": "Jobs are done as they come.",
-    "provider": "The model answers.",
-    "index": "The search tables hold what is stored.",
-    "storage": "Little is stored that is out of use.",
-    "mutation": "People keep what the pipeline wrote.",
-    "duplicate": "Few facts are stored twice.",
-}
 
 
 def domains_of(figures: Figures) -> tuple[HealthDomain, ...]:
     """Every domain, the weightiest first."""
     taken = tuple(_deductions(figures))
     found = []
-    for name in _QUERIES:
+    for name, (_, shown_figures, well) in _DOMAINS.items():
         mine = [(share, problem, said) for domain, share, problem, said in taken if domain == name]
-        shown = {each: value for each in _SHOWN[name] if (value := getattr(figures, each)) is not None}
+        shown = {each: value for each in shown_figures if (value := getattr(figures, each)) is not None}
         if name == "provider" and not (figures.named and figures.calls > 0):
             said = "No model was asked yet." if figures.named else "No model is configured to read texts."
             found.append(HealthDomain(name, None, "unknown", said, figures=shown))
             continue
         score = round(max(0.0, 1.0 - sum(share for share, _, _ in mine)), _DIGITS)
         said = "; ".join(said for _, _, said in mine)
-        said = f"{said[:1].upper()}{said[1:]}." if said else _WELL[name]
+        said = f"{said[:1].upper()}{said[1:]}." if said else well
         problems = tuple(problem for _, problem, _ in mine if problem is not None)
         found.append(HealthDomain(name, score, status_of_score(score), said, problems, shown))
     return tuple(found)
@@ -488,30 +478,41 @@ def overall(
 
 # What may run
 
-# The domain that each repair is to better.
-DOMAIN_OF: Final[Mapping[MaintenanceAction, DomainName]] = {
-    MaintenanceAction.REQUEUE: "queue",
-    MaintenanceAction.RELEASE: "queue",
-    MaintenanceAction.INDEXES: "index",
-    MaintenanceAction.SWEEP: "storage",
-    MaintenanceAction.MERGES: "duplicate",
-    MaintenanceAction.REEMBED: "index",
-}
+
+class _Aim(NamedTuple):
+    """What a repair is to better. left: how much there is of what it puts right, by which its run is judged; wanted:
+    whether it could better something now.
+    """
+
+    domain: DomainName
+    left: Callable[[Figures], int]
+    wanted: Callable[[Figures], bool]
+
+
+AIMS: Final[Mapping[MaintenanceAction, _Aim]] = {
+    MaintenanceAction.REQUEUE: _Aim(
+        "queue", lambda one: one.dead, lambda one: one.dead_rate > _MOST_DEAD and one.retryable != 0
+    ),
+    MaintenanceAction.RELEASE: _Aim("queue", lambda one: one.stale_leases, lambda one: one.stale_leases > 0),
+    MaintenanceAction.INDEXES: _Aim("index", lambda one: one.missing + one.extra, lambda one: one.mismatch),
+    MaintenanceAction.SWEEP: _Aim(
+        "storage", lambda one: one.tombstones,
+        lambda one: _share(one.tombstones, one.stored) > _MOST_TOMBSTONES and one.over != 0,
+    ),
+    MaintenanceAction.MERGES: _Aim(
+        "duplicate", lambda one: one.undecided,
+        lambda one: _share(one.undecided, one.facts) > _SOME_DUPLICATES,
+    ),
+    MaintenanceAction.REEMBED: _Aim(
+        "index", lambda one: (one.embeddable or 0) - (one.embedded or 0),
+        lambda one: one.coverage is not None and one.coverage < _LEAST_COVERAGE,
+    ),
+}  # fmt: skip
 
 
 def recommended(figures: Figures) -> tuple[MaintenanceAction, ...]:
     """The repairs that would better something, in the order in which they run; none that could help nothing now."""
-    coverage = figures.coverage
-    found = {
-        MaintenanceAction.REQUEUE: figures.dead_rate > _MOST_DEAD and figures.retryable != 0,
-        MaintenanceAction.RELEASE: figures.stale_leases > 0,
-        MaintenanceAction.INDEXES: figures.mismatch,
-        MaintenanceAction.SWEEP: _share(figures.tombstones, figures.stored) > _MOST_TOMBSTONES
-        and figures.over != 0,
-        MaintenanceAction.MERGES: _share(figures.undecided, figures.facts) > _SOME_DUPLICATES,
-        MaintenanceAction.REEMBED: coverage is not None and coverage < _LEAST_COVERAGE,
-    }
-    return tuple(action for action in MaintenanceAction if found[action])
+    return tuple(action for action, aim in AIMS.items() if aim.wanted(figures))
 
 
 class Limits(NamedTuple):

@@ -17,8 +17,8 @@ from core.pipeline.database.facts import StoredFact
 from core.pipeline.database.tables import PAUSED, Tables
 from core.pipeline.decide import likeness, match_terms, saying
 from core.pipeline.health import (
+    AIMS,
     DAY_MS,
-    DOMAIN_OF,
     HOUR_MS,
     Asked,
     Gate,
@@ -439,7 +439,7 @@ def health_report(reader: Tables, configuration: PipelineConfiguration, now: int
         "All is well." if worst.score is None or worst.score >= 1.0 else worst.said,
         domains,
         tuple(
-            Recommendation(one, said[DOMAIN_OF[one]], *gate_now(reader, one, configuration, BY_PERSON, now))
+            Recommendation(one, said[AIMS[one].domain], *gate_now(reader, one, configuration, BY_PERSON, now))
             for one in wanted
         ),
         autonomous.maintenance_mode if unattended else "off",
@@ -494,8 +494,8 @@ class Maintainer:
 
     def _left(self, action: MaintenanceAction, configuration: PipelineConfiguration) -> int:
         """How much there is of what a repair puts right."""
-        figures = measure(self._database.reading, configuration, self._now(), DOMAIN_OF[action])
-        return figures.left_to_do(action)
+        aim = AIMS[action]
+        return aim.left(measure(self._database.reading, configuration, self._now(), aim.domain))
 
     def run_when_due(self, configuration: PipelineConfiguration) -> tuple[MaintenanceRun, ...]:
         """Looks at the health once an interval, in one process; in execute mode it runs what is recommended.
