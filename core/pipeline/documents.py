@@ -15,7 +15,7 @@ from core.pipeline.database.connection import Database
 from core.pipeline.database.documents import NewChunk, Work, new_chunk
 from core.pipeline.database.jobs import Jobs, LostLeaseError
 from core.pipeline.database.tables import Tables
-from core.pipeline.database.transcripts import packed
+from core.pipeline.database.texts import packed
 from core.pipeline.document_text import (
     PLAIN,
     DocumentError,

@@ -20,7 +20,7 @@ from core.errors import NuggetsError
 from core.model.note import Note
 from core.pipeline.database.calls import FIRST_PAUSE_MS, is_fault, pause_ms
 from core.pipeline.database.connection import GLANCE_SECONDS, open_read_only
-from core.pipeline.database.embeddings import Kind
+from core.pipeline.database.notes import Kind
 from core.pipeline.database.tables import Tables
 from core.pipeline.intake.normalisation import content_hash
 from core.pipeline.intake.redaction import redact

@@ -9,7 +9,7 @@ from typing import Final
 from core.model.note import Note
 from core.model.snapshot import Snapshot
 from core.pipeline.database.connection import Database
-from core.pipeline.database.note_names import LinkedNote
+from core.pipeline.database.notes import LinkedNote
 from core.pipeline.intake.linker import MOST_ENTITIES, decisions_in
 from core.pipeline.intake.names import SCANNED, find_names
 from core.pipeline.intake.normalisation import content_hash

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from core.errors import NuggetsError
 from core.model.judgement import OpenChange
 from core.pipeline.database.connection import GLANCE_SECONDS, open_read_only
-from core.pipeline.database.note_names import NotesNamed
+from core.pipeline.database.notes import NotesNamed
 from core.pipeline.database.tables import Tables
 from core.pipeline.intake.redaction import shown
 from core.pipeline.signals import (

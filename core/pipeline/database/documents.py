@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from core.pipeline.database.facts import Counted, rare_words
 from core.pipeline.database.tables import Rows
-from core.pipeline.database.transcripts import unpacked
+from core.pipeline.database.texts import unpacked
 from core.pipeline.decide import match_terms, normalised_bm25
 from core.pipeline.intake.normalisation import normalise
 from core.pipeline.records import Document, DocumentHit, DocumentStatus

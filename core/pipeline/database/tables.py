@@ -16,16 +16,14 @@ from core.pipeline.records import HistoryRow
 if TYPE_CHECKING:
     from core.pipeline.database.calls import Calls
     from core.pipeline.database.documents import Documents
-    from core.pipeline.database.embeddings import Embeddings
     from core.pipeline.database.entities import Entities
     from core.pipeline.database.facts import Facts
     from core.pipeline.database.jobs import Jobs
     from core.pipeline.database.masking import Masking
-    from core.pipeline.database.note_names import Hints, NoteNames
+    from core.pipeline.database.notes import Embeddings, Hints, NoteNames
     from core.pipeline.database.proposals import Decisions, NoteEdits, Proposals
-    from core.pipeline.database.raw import RawMemories
     from core.pipeline.database.sessions import Sessions
-    from core.pipeline.database.transcripts import Transcripts
+    from core.pipeline.database.texts import RawMemories, Transcripts
 
 _Record = TypeVar("_Record")
 
@@ -185,7 +183,8 @@ class History(Rows):
 
 # Where each aggregate stands: a module is imported when it is first asked for.
 _MODULES: Final = {
-    "meta": "tables", "history": "tables", "decisions": "proposals", "note_edits": "proposals", "hints": "note_names",
+    "meta": "tables", "history": "tables", "decisions": "proposals", "note_edits": "proposals", "hints": "notes",
+    "note_names": "notes", "embeddings": "notes", "raw": "texts", "transcripts": "texts",
 }  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from core.pipeline.database.connection import Database
-from core.pipeline.database.embeddings import DueText, MadeVector
+from core.pipeline.database.notes import DueText, MadeVector
 from core.pipeline.intake.normalisation import content_hash
 from core.pipeline.intake.redaction import redact
 from core.pipeline.models.provider import CallRefusedError, ModelError, fitting

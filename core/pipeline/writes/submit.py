@@ -11,10 +11,10 @@ from typing import Final
 
 from core.errors import ErrorCode, InvalidInputError, NuggetsError
 from core.model.names import DEFAULT_NUGGET, check_nugget_name, known_nugget
-from core.pipeline.database import transcripts
 from core.pipeline.database.connection import Database
 from core.pipeline.database.entities import KnownNames
 from core.pipeline.database.tables import Tables
+from core.pipeline.database.texts import pack
 from core.pipeline.intake.linker import Links, link
 from core.pipeline.intake.names import SCANNED
 from core.pipeline.intake.normalisation import Normalised, normalise
@@ -133,7 +133,7 @@ def _keep_transcript(database: Database, text: str, session: str, project: str, 
     if len(text) > LONGEST:
         return f"the transcript was not kept: it is longer than {LONGEST:,} characters"
     try:
-        packed = transcripts.pack(redact(encodable(text)))
+        packed = pack(redact(encodable(text)))
         with database.write() as writer:
             writer.transcripts.keep(packed, session=session, project=project, now=now)
     except (NuggetsError, sqlite3.Error) as error:

@@ -312,7 +312,7 @@ def test_a_worker_killed_while_it_judges_leaves_the_job_to_the_next_one(tmp_path
         recalled(pipeline, ids)
         pipeline.follow_session(SessionEvent("end", "s1"))
         with pipeline.database.write() as writer:
-            from core.pipeline.database.transcripts import pack
+            from core.pipeline.database.texts import pack
             from core.pipeline.intake.redaction import redact
 
             writer.transcripts.keep(pack(redact(TALK)), session="s1", project="", now=clock.ms)

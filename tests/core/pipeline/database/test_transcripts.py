@@ -12,7 +12,7 @@ from kits.hostile import HOSTILE
 
 from core.errors import BrokenFileError
 from core.pipeline.database.connection import Database
-from core.pipeline.database.transcripts import pack
+from core.pipeline.database.texts import pack
 from core.pipeline.intake.redaction import MARK, redact
 from core.pipeline.writes.submit import Submission, store_submission
 from core.settings.pipeline_sections import PipelineConfiguration

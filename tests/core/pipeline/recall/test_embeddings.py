@@ -18,7 +18,7 @@ from kits.fake_ollama import FakeOllama, Reply
 
 from core.graph.edits import create_note, edit_note
 from core.pipeline.database.connection import Database
-from core.pipeline.database.embeddings import MadeVector
+from core.pipeline.database.notes import MadeVector
 from core.pipeline.meaning import VectorMatrix
 from core.pipeline.models.factory import embedder_of
 from core.pipeline.service import Pipeline

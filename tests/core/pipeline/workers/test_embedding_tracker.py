@@ -13,7 +13,7 @@ from kits.service_kit import Clock, configure
 from core.graph.edits import create_note, edit_note, hide_note
 from core.memory import Memory
 from core.pipeline.database.connection import Database
-from core.pipeline.database.embeddings import MadeVector
+from core.pipeline.database.notes import MadeVector
 from core.pipeline.intake.normalisation import content_hash
 from core.pipeline.models.provider import (
     AVAILABLE,

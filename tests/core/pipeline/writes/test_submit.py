@@ -415,7 +415,7 @@ def test_vectors_of_transcripts(
     else:
         assert given == {"memory_tx_ok_transcript_tx_fails": True}
         monkeypatch.setattr(
-            "core.pipeline.database.transcripts.Transcripts.keep",
+            "core.pipeline.database.texts.Transcripts.keep",
             lambda *_, **__: (_ for _ in ()).throw(sqlite3.OperationalError("disk full")),
         )
         ingested = submit("We use tabs", session="s", transcript="talk")
