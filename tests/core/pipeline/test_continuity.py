@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,6 @@ from kits.writes_kit import parrot
 from core.facts.edits import remember
 from core.graph.edits import create_note
 from core.memory import Memory
-from core.pipeline.database.connection import Database
 from core.pipeline.database.sessions import SessionScore
 from core.pipeline.models.provider import Answer, ModelUnavailableError, UnreadableAnswerError
 from core.pipeline.service import Pipeline
@@ -123,19 +121,6 @@ def test_memories_are_shown_under_labels_bounded_and_without_credentials() -> No
     assert len(prompt) < 50 * 130 + 2_000 + 4_000 + 1_500
 
 
-def test_two_memories_whose_ids_begin_alike_are_rated_each_by_its_own_label(tmp_path: Path) -> None:
-    expected = WHOLE["continuity.10"]["expected"]["relevance_written_to"]
-    assert "labels" in expected
-    ids = noted(configure(tmp_path, SCORED), "Postgres port 5433", "Anna likes tea")
-    answer = judged(per_memory=[{"id": "M1", "relevance": 0.9}, {"id": "M2", "relevance": 0.1}])
-    with open_pipeline(tmp_path, by_task(lambda: answer)) as pipeline:
-        recalled(pipeline, ids)
-        pipeline.end_session("s1", conversation=TALK)
-        worked(pipeline)
-        memories = pipeline.session("s1").memories
-    assert [(one.note_id, one.relevance) for one in memories] == [(ids[0], 0.9), (ids[1], 0.1)]
-
-
 def test_a_session_that_was_given_nothing_has_a_row_and_asks_no_model(tmp_path: Path) -> None:
     vector = WHOLE["continuity.08"]
     model = by_task(lambda: judged())
@@ -203,24 +188,6 @@ def test_no_model_is_asked_without_the_setting_and_without_a_conversation(tmp_pa
     assert not any("<memories>" in prompt for prompt in model.prompts)
 
 
-def test_while_the_model_judges_another_process_can_write(tmp_path: Path) -> None:
-    ids = noted(configure(tmp_path, SCORED), "Postgres port 5433")
-    written = []
-
-    def answer() -> Line:
-        with closing(Database.open(tmp_path, seconds=0.0)) as other, other.write() as writer:
-            writer.meta.put("asked", 1)
-        written.append(1)
-        return judged()
-
-    with open_pipeline(tmp_path, by_task(answer)) as pipeline:
-        recalled(pipeline, ids)
-        pipeline.end_session("s1", conversation=TALK)
-        worked(pipeline)
-        assert score_of(pipeline).status == "scored"
-    assert written == [1]
-
-
 @pytest.mark.slow
 def test_an_outage_burns_no_attempt_and_the_session_is_scored_once_the_model_is_back(tmp_path: Path) -> None:
     ids = noted(configure(tmp_path, SCORED), "Postgres port 5433")
@@ -279,15 +246,6 @@ def test_recalls_that_only_the_memory_counted_are_of_the_session_too(tmp_path: P
         assert len(pipeline.session("s1").memories) == 1
         worked(pipeline)
         assert (score_of(pipeline).recalled, score_of(pipeline).used) == (1, 1)
-
-
-def test_the_job_is_there_as_soon_as_the_end_is_put_down(tmp_path: Path) -> None:
-    with open_pipeline(tmp_path) as pipeline:
-        pipeline.follow_session(SessionEvent("prompt", "s1", texts=("hi",)), SessionEvent("end", "s1"))
-        assert end_jobs(pipeline) == ["pending"]
-        assert score_of(pipeline).status == "waiting"
-        # It is nothing that anybody waits for.
-        assert "waiting" not in pipeline.status().why
 
 
 KILLED = """

@@ -36,7 +36,7 @@ from core.errors import ConflictError
 from core.pipeline.database.connection import Database
 from core.pipeline.database.sessions import SessionScore
 from core.pipeline.knowledge_graph import merge_entities, part_entity
-from core.pipeline.retention import BATCH, DAY_MS, RULES, Kind, Pace, Windows, drop
+from core.pipeline.retention import BATCH, DAY_MS, Kind, Pace, Windows
 
 VECTORS = json.loads((Path(__file__).parent / "vectors" / "retention.json").read_text(encoding="utf-8"))
 BY_ID = {vector["id"]: vector for vector in VECTORS}
@@ -309,17 +309,6 @@ def test_while_the_notes_cannot_be_read_no_text_with_notes_is_deleted(tmp_path: 
         assert p.raw(raw_id).content == "Bob uses Kafka."
         graph.write_bytes(whole)
         assert p.sweep().counts[Kind.TEXTS] == 1
-
-
-def test_what_two_texts_say_stands_on_by_the_one_that_is_left(database: Database) -> None:
-    with database.write() as writer:
-        put(writer, Text(1, removed=40, names=frozenset({"Kafka"})))
-        put(writer, Text(2, names=frozenset({"Kafka"})))
-        first, second = (row[0] for row in writer.connection.execute("SELECT id FROM attributes ORDER BY id"))
-        writer.entities.retract(second, first, "says the same", NOW)
-    swept(database)
-    assert database.reading.entities.attribute(second) is not None
-    assert database.reading.entities.attribute(first) is None
 
 
 # The history
@@ -674,16 +663,3 @@ def test_a_sweep_that_is_killed_before_any_transaction_loses_nothing_and_is_fini
 
 
 # By their keys, however many others are as old
-
-
-@pytest.mark.parametrize("kind", RULES)
-def test_rows_of_each_kind_are_looked_up_by_their_keys_to_be_deleted(database: Database, kind: Kind) -> None:
-    said: list[str] = []
-    with database.write() as writer:
-        writer.connection.set_trace_callback(said.append)
-        drop(writer, kind, [1, 2, 3], 1_000, 2_000)
-        writer.connection.set_trace_callback(None)
-        (delete,) = (one for one in said if one.startswith(f"DELETE FROM {RULES[kind].table} "))
-        plan = [row["detail"] for row in writer.connection.execute(f"EXPLAIN QUERY PLAN {delete}")]
-    assert plan[0].startswith(f"SEARCH {RULES[kind].table} USING"), plan
-    assert "rowid=?" in plan[0] or f"({RULES[kind].key}=?" in plan[0], plan

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 from kits.service_kit import Clock, configure, open_pipeline
 
-from core.errors import InvalidInputError
 from core.memory import Memory
 from core.pipeline.database.sessions import Activity, is_due
 from core.pipeline.session_events import SessionEvent
@@ -164,13 +163,6 @@ def test_checkpoints_come_out_as_the_vectors_say(vector: dict[str, Any], tmp_pat
         assert done == expected
 
 
-@pytest.mark.parametrize(
-    ("elapsed", "count", "due"), [(899_999, 9, False), (0, 10, True), (900_000, 0, False), (900_000, 1, True)]
-)
-def test_a_checkpoint_is_due_by_time_or_by_prompts(elapsed: int, count: int, due: bool) -> None:
-    assert is_due(elapsed, count, interval=900_000, prompt_interval=10) is due
-
-
 def test_the_end_of_a_session_tells_of_all_of_it_and_the_next_start_opens_it_again(tmp_path: Path) -> None:
     clock = Clock()
     with open_pipeline(tmp_path, clock=clock) as pipeline:
@@ -264,12 +256,6 @@ def test_switched_off_nothing_is_followed_but_what_an_agent_says_is_kept(tmp_pat
         assert pipeline.sessions() == ()
         pipeline.checkpoint("Done.", session="s1")
         assert [one.checkpoints for one in pipeline.sessions()] == [1]
-
-
-@pytest.mark.parametrize("session", ["", "  ", "s" * 1_001])
-def test_a_session_without_a_usable_name_is_refused(session: str, tmp_path: Path) -> None:
-    with open_pipeline(tmp_path) as pipeline, pytest.raises(InvalidInputError):
-        pipeline.follow_session(SessionEvent("prompt", session))
 
 
 def test_a_command_that_says_no_name_leaves_a_session_to_its_agent(tmp_path: Path) -> None:

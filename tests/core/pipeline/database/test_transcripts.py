@@ -41,19 +41,6 @@ def test_a_conversation_that_goes_on_takes_the_place_of_its_beginning(database: 
     assert database.reading.transcripts.of_sessions(["s"])["s"].updated_at == len("user: hello\nagent: yes?")
 
 
-def test_a_beginning_that_comes_late_changes_nothing(database: Database, put: Keep) -> None:
-    put("user: hello\nagent: yes?")
-    assert put("user: hello") == put("user: hello\nagent: yes?") == "unchanged"
-    assert kept(database) == ["user: hello\nagent: yes?"]
-
-
-def test_each_revision_goes_on_by_itself(database: Database, put: Keep) -> None:
-    assert [put(text) for text in ("one", "two", "two and", "one and", "two and more")] == [
-        "new", "revision", "longer", "longer", "longer",
-    ]  # fmt: skip
-    assert kept(database) == ["one and", "two and more"]
-
-
 def test_credentials_do_not_reach_the_disk(database: Database, put: Keep, tmp_path: Path) -> None:
     put("user: my password: hunter2hunter2, and go on")
     assert MARK in kept(database)[0]
@@ -61,13 +48,6 @@ def test_credentials_do_not_reach_the_disk(database: Database, put: Keep, tmp_pa
     database.close()
     for file in tmp_path.iterdir():
         assert b"hunter2" not in file.read_bytes()
-
-
-@pytest.mark.slow
-def test_a_long_conversation_takes_a_part_of_its_room(database: Database, put: Keep) -> None:
-    put("user: and then we deployed it again\n" * 10_000)
-    size = database.reading.connection.execute("SELECT length(content), length FROM transcripts").fetchone()
-    assert size[1] > 20 * size[0]
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -91,12 +71,6 @@ def test_no_conversation_is_lost_and_none_is_kept_twice(database: Database, text
     assert set(found) <= set(texts)
     for text in texts:
         assert any(one.startswith(text) for one in found)
-
-
-def test_sessions_without_a_transcript_are_left_out(database: Database, put: Keep) -> None:
-    put("talk")
-    assert list(database.reading.transcripts.of_sessions(["other", "s", 'it\'s "one"'])) == ["s"]
-    assert database.reading.transcripts.of_sessions([]) == {}
 
 
 def test_a_damaged_transcript_is_told_as_one(database: Database, put: Keep) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kits.hostile import HOSTILE
 from kits.knowledge_kit import Knowledge, triple
 
 from core.pipeline.extract import ExtractedRelation
@@ -180,30 +179,6 @@ def test_what_is_said_of_an_entity_goes_the_way_of_its_fact(knowledge: Knowledge
             "UPDATE facts SET content = 'Ben uses pnpm', normalised_content = 'ben uses pnpm'"
         )
     assert standing() == ["Ben uses pnpm"]
-
-
-@pytest.mark.parametrize("name", HOSTILE)
-def test_any_name_is_kept_found_and_shown(name: str, knowledge: Knowledge) -> None:
-    knowledge.learn("raw-1", triple(f"x{name}"[:200], "uses", "npm"), said=(f"npm beside x{name}"[:2000],))
-    for one in knowledge.database.reading.entities.entities(f"x{name}"[:60]):
-        assert knowledge.database.reading.entities.entity_page(one.id) is not None
-
-
-def test_a_page_tells_all_that_is_known(knowledge: Knowledge) -> None:
-    knowledge.submit("raw-0", "Yesterday Ben wrote a shop.\nIt uses npm.", at=1)
-    knowledge.learn("raw-1", triple("Ben", "uses", "npm", 0.8), at=2)
-    knowledge.learn("raw-2", triple("Ben", "uses", "npm", 0.6), triple("Carla", "knows", "Ben"), at=3)
-    page = knowledge.entity("Ben")
-    assert [(one.type, one.other, one.outgoing, one.evidence) for one in page.relations] == [
-        ("uses", "npm", True, 2),
-        ("knows", "Carla", False, 1),
-    ]
-    assert page.relations[0].confidence == pytest.approx(0.7)
-    assert [one.raw_id for one in page.mentions] == ["raw-2", "raw-1", "raw-0"]
-    assert page.mentions[-1].preview == "Yesterday Ben wrote a shop. It uses npm."
-    assert (page.entity.mentions, page.entity.relations) == (3, 2)
-    assert page.aspects == (("activities", 0.5),)
-    assert page.entity.attributes == len(page.attributes) == 1
 
 
 def test_the_list_finds_names_and_aliases_to_the_letter(knowledge: Knowledge) -> None:

@@ -48,25 +48,6 @@ def test_merging_joins_mentions_relations_and_evidence(knowledge: Knowledge) -> 
     assert knowledge.database.reading.connection.execute("PRAGMA foreign_key_check").fetchall() == []
 
 
-def test_what_both_say_stands_once_under_the_weightier_aspect(knowledge: Knowledge) -> None:
-    for name in ("Ben", "Benjamin"):
-        knowledge.say("likes tea", entity=name, aspect="preferences", at=len(name))
-    knowledge.say("has a dog", entity="Benjamin", aspect="properties")
-    with knowledge.database.write() as writer:
-        writer.connection.execute(
-            "UPDATE aspects SET weight = .9 WHERE entity_id = ?", (id_of(knowledge, "Benjamin"),)
-        )
-        writer.entities.pin(id_of(knowledge, "Benjamin"), True, 5)
-    merge(knowledge, "Ben", "Benjamin")
-    page = knowledge.entity("Ben")
-    assert page.aspects == (("preferences", 0.9), ("properties", 0.9))
-    assert sorted((one.aspect, one.content) for one in page.attributes) == [
-        ("preferences", "likes tea"),
-        ("properties", "has a dog"),
-    ]
-    assert page.entity.pinned
-
-
 def test_what_waits_for_an_aspect_is_classified_under_the_kept_entity(knowledge: Knowledge) -> None:
     knowledge.learn("raw-1", triple("Ben", "uses", "npm"))
     knowledge.learn("raw-2", triple("Benjamin", "likes", "tea"), said=("Benjamin likes green tea",))
@@ -178,18 +159,3 @@ def test_what_came_after_a_merge_stays_when_it_is_undone(knowledge: Knowledge) -
     (database,) = [one for one in kept.relations if one.other == "database"]
     assert database.evidence == 3
     assert knowledge.database.reading.connection.execute("PRAGMA foreign_key_check").fetchall() == []
-
-
-@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
-def test_merges_that_build_on_each_other_are_undone_in_any_order(
-    knowledge: Knowledge, order: tuple[int, int]
-) -> None:
-    rich(knowledge)
-    knowledge.learn("raw-5", triple("psql", "talks to", "Linux"))
-    before = knowledge.known()
-    merge(knowledge, "Postgres", "psql")
-    merge(knowledge, "PostgreSQL", "Postgres")
-    assert knowledge.entity("psql").entity.aliases == ("Postgres", "pg", "psql")
-    for kept, name in [(("PostgreSQL", "Postgres"), ("Postgres", "psql"))[place] for place in order]:
-        undo(knowledge, kept, name)
-    assert knowledge.known() == before

@@ -271,16 +271,6 @@ def test_searches_ask_nobody_who_is_left_alone_and_no_more_than_their_share_of_t
     assert {row[0] for row in rows} == {"embedding"}
 
 
-def test_a_spent_budget_asks_nobody(opened: Opened) -> None:
-    bench = opened()
-    text = bench.home.joinpath("settings.toml").read_text()
-    bench.home.joinpath("settings.toml").write_text(
-        text.replace("[pipeline.embedding]", "daily_call_budget = 1\n[pipeline.embedding]")
-    )
-    assert bench.titles("undeploy") == []
-    assert bench.queries() == 0
-
-
 @pytest.mark.slow
 def test_embeddings_put_the_first_hits_in_order(opened: Opened) -> None:
     bench = opened()
