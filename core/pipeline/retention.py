@@ -301,6 +301,14 @@ def drop_texts(writer: Tables, ids: Sequence[Key], before: int, now: int) -> Cou
         " WHERE id IN (SELECT value FROM json_each(:ids))",
         ids=going, now=now,
     )  # fmt: skip
+    # Whose it was is told of by notes and proposals alone.
+    writer.run(
+        "UPDATE raw_memories SET source_id = '', project = '', author = ''"
+        " WHERE id IN (SELECT value FROM json_each(:ids))"
+        " AND NOT EXISTS (SELECT 1 FROM facts WHERE raw_id = raw_memories.id)"
+        " AND NOT EXISTS (SELECT 1 FROM proposals WHERE raw_id = raw_memories.id)",
+        ids=going,
+    )
     _say_gone(writer, rows, "text_purged", now)
     return Counter({Kind.MENTIONS: mentions, Kind.TEXTS: len(rows)})
 

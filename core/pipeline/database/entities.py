@@ -133,12 +133,11 @@ class Entities(Rows):
 
     def named_in(self, raw_id: str) -> tuple[str, ...]:
         """The names of the entities that a raw memory mentions."""
-        rows = self.ask(
+        return self.column(
             "SELECT DISTINCT root.name FROM mentions JOIN entities ON entities.id = mentions.entity_id"
             " JOIN entities AS root ON root.id = entities.root WHERE mentions.raw_id = ? ORDER BY root.canonical_name",
             raw_id,
         )
-        return tuple(row[0] for row in rows)
 
     # All that is known of one
 
@@ -219,12 +218,11 @@ class Entities(Rows):
 
     def aspects_of(self, entity_id: int, most: int) -> tuple[str, ...]:
         """The names of an entity's aspects, the weightiest first."""
-        rows = self.ask(
+        return self.column(
             f"SELECT name FROM aspects WHERE entity_id IN {_GROUP} GROUP BY canonical_name "
             "ORDER BY max(weight) DESC, canonical_name LIMIT :most",
             id=entity_id, most=most,
         )  # fmt: skip
-        return tuple(row[0] for row in rows)
 
     # Names
 

@@ -179,11 +179,10 @@ class Jobs(Rows):
 
     def ready(self, now: int) -> tuple[JobType, ...]:
         """The types of which a job may run now."""
-        rows = self.ask(
+        return self.column(
             "SELECT DISTINCT type FROM jobs WHERE status = 'pending' AND (run_after <= ?1 OR run_after > ?1 + ?2)",
             now, _LONGEST_REST_MS,
         )  # fmt: skip
-        return tuple(row[0] for row in rows)
 
     def _change(self, job_id: int, token: str, changes: str, **values: object) -> bool:
         """Changes a job that the token still has; False when the lease is lost. changes: assignments of SQL."""

@@ -167,12 +167,11 @@ class Hints(Rows):
 
     def due(self, most: int) -> tuple[str, ...]:
         """Notes that have none for what they say now, and no job for it that waits, runs or has failed for good."""
-        rows = self.ask(
+        return self.column(
             "SELECT note_id FROM note_links WHERE hinted = 0 AND NOT EXISTS (SELECT 1 FROM jobs WHERE type = 'hints'"
             " AND target = note_id AND status IN ('held', 'pending', 'leased', 'dead')) ORDER BY note_id LIMIT ?",
             most,
         )
-        return tuple(row[0] for row in rows)
 
     def put(self, note_id: str, hints: Iterable[str]) -> None:
         """Keeps the hints of a note, which may be none, but for those that a person removed. They go when the note is

@@ -162,22 +162,20 @@ class Proposals(Rows):
 
     def settled_with(self, proposal_id: str) -> tuple[str, ...]:
         """The proposals that were settled as replaced when this one was accepted, undone since or not."""
-        rows = self.ask(
+        return self.column(
             "SELECT other.id FROM proposals AS one JOIN proposals AS other ON other.resolved_at = one.resolved_at"
             " AND other.resolved_by = one.resolved_by AND other.id <> one.id"
             f" WHERE one.id = ? AND other.reason IN ('{ProposalReason.REPLACED}', '{ProposalReason.UNDONE}')",
             proposal_id,
         )
-        return tuple(row[0] for row in rows)
 
     def said_of(self, raw_id: str) -> tuple[str, ...]:
         """What was taken from a raw memory and stands, or waits with nothing said against it: each text once."""
-        rows = self.ask(
+        return self.column(
             "SELECT DISTINCT content FROM proposals WHERE raw_id = ?"
             " AND (status IN ('applied', 'deduped', 'none') OR (status = 'proposed' AND review_needed = 0))",
             raw_id,
         )
-        return tuple(row[0] for row in rows)
 
     def resolve_id(self, said: str) -> str:
         """The id that an unambiguous beginning of an id means, with or without its first word, or the exact text of a

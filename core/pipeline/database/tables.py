@@ -51,6 +51,10 @@ class Rows:
         found = self.row(sql, *values, **named)
         return None if found is None else found[0]
 
+    def column(self, sql: str, *values: object, **named: object) -> tuple[Any, ...]:
+        """What stands first in each row."""
+        return tuple(row[0] for row in self.ask(sql, *values, **named))
+
     def count(self, sql: str, *values: object, **named: object) -> int:
         """A whole number, 0 for none."""
         return int(self.value(sql, *values, **named) or 0)

@@ -162,10 +162,9 @@ class RawMemories(Rows):
 
     def knowledge_due(self, most: int) -> tuple[str, ...]:
         """The raw memories whose knowledge waits to be brought in, the oldest first."""
-        rows = self.ask(
+        return self.column(
             "SELECT id FROM raw_memories WHERE knowledge_due = 1 ORDER BY created_at, rowid LIMIT ?", most
         )
-        return tuple(row[0] for row in rows)
 
     def knowledge_done(self, raw_id: str) -> None:
         """Marks a raw memory as one of which nothing waits to be brought in."""

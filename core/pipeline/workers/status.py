@@ -202,7 +202,7 @@ SELECT (SELECT count(*) FROM jobs WHERE status = 'pending' AND type = 'document_
     (SELECT count(*) FROM jobs WHERE status = 'completed' AND type = 'extract' AND error_class = 'unread') AS unread,
     (SELECT count(*) FROM proposals WHERE status IN ('proposed', 'review', 'blocked')) AS proposals_open,
     (SELECT count(*) FROM raw_memories WHERE gone_at IS NULL) AS raw,
-    (SELECT count(*) FROM raw_memories WHERE status = 'extracted') AS read,
+    (SELECT count(*) FROM raw_memories WHERE status = 'extracted' AND gone_at IS NULL) AS read,
     (SELECT count(*) FROM facts WHERE status = 'active') AS facts,
     (SELECT count(*) FROM proposals WHERE status IN ('applied', 'deduped', 'none', 'rejected')) AS outcomes,
     (SELECT count(*) FROM entities) AS entities,
