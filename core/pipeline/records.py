@@ -707,13 +707,14 @@ class TickResult:
 
     @property
     def did_something(self) -> bool:
-        return bool(
-            self.released
-            or self.reaped
-            or self.job
-            or self.known
-            or self.linked
-            or self.swept
-            or self.repaired
-            or self.embedded
+        done = (
+            self.released,
+            self.reaped,
+            self.job,
+            self.known,
+            self.linked,
+            self.swept,
+            self.repaired,
+            self.embedded,
         )
+        return any(done)
