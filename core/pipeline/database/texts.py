@@ -17,8 +17,8 @@ from core.errors import AmbiguousError, BrokenFileError, ErrorCode, InvalidInput
 from core.folder import DATABASE_FILE
 from core.pipeline.database.tables import Rows
 from core.pipeline.extract import ExtractedRelation
-from core.pipeline.intake.sentences import excerpt
 from core.pipeline.intake.redaction import Redacted
+from core.pipeline.intake.sentences import excerpt
 from core.pipeline.records import Conversation, RawMemory, RawStatus
 from core.text.normalise import encodable
 
