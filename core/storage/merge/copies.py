@@ -14,7 +14,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-import msgspec
+from msgspec.structs import replace as replace_fields
 
 from core.errors import (
     NotFoundError,
@@ -23,7 +23,7 @@ from core.errors import (
     remedy_for,
 )
 from core.folder import FACT_SUFFIXES, GRAPH_FILE
-from core.model.build import as_visible_fact, new_note
+from core.model.build import new_note
 from core.model.change import ChangeSet, NoteChange
 from core.model.compare import alike, differences, laid_over
 from core.model.draft import Draft
@@ -194,7 +194,7 @@ def read_copy(copy: ConflictCopy, rules: InferenceSettings | None = None) -> Doc
         copy.path, *found, rules or InferenceSettings(), kept="the file is unchanged", todo="join it"
     )
     if isinstance(document, NuggetDocument) and "name" not in document.fields:
-        meta = msgspec.structs.replace(document.meta, name=nugget_of_file(copy.original.name))
+        meta = replace_fields(document.meta, name=nugget_of_file(copy.original.name))
         document = replace(document, meta=meta)
     return document
 
@@ -266,7 +266,7 @@ def join(
         one = [copy for copy in row if copy is not None]
         theirs = _snapshot(one, lambda _, item: item)
         kept = [copy for copy in one if copy.path not in gone]
-        base = _snapshot(kept, partial(_base, versions, present, theirs))
+        base = _snapshot(kept, partial(_base, versions, theirs))
         made, odd = without_odd_nuggets(changes(base, present, theirs, entry), present)
         made = in_step(made, present)
         decide = EditsWin()
@@ -276,7 +276,7 @@ def join(
         joined.left_out += odd
     found = differences(current, present)
     notes = tuple(_set_right(change, present, entry.at) for change in found.notes)
-    joined.change_set = msgspec.structs.replace(entry, notes=notes, facts=found.facts, nuggets=found.nuggets)
+    joined.change_set = replace_fields(entry, notes=notes, facts=found.facts, nuggets=found.nuggets)
     return joined
 
 
@@ -294,9 +294,7 @@ def _snapshot(documents: Iterable[Document], version: Callable[[str, Any], Note 
     return Snapshot(notes=tuple(notes), nuggets=tuple(nuggets))
 
 
-def _base(
-    versions: Versions, present: Snapshot, theirs: Snapshot, place: str, item: Note | Fact
-) -> Note | Fact | None:
+def _base(versions: Versions, theirs: Snapshot, place: str, item: Note | Fact) -> Note | Fact | None:
     """The version that a note or fact of a copy was made from, None for none.
 
     A fact that is not known bears no id: its note tells whether it is a known one that was changed.
@@ -304,17 +302,11 @@ def _base(
     known = versions(place if isinstance(item, Fact) else item.id, item)
     if isinstance(item, Note):
         return _closest(item, known)
-    if item in known:
-        return item
-    mine, note = (one.fact_notes.get((place, item.key)) for one in (present, theirs))
-    if mine is not None and mine.hidden_fact is not None:
-        # It was forgotten here, and waits in its note.
-        return as_visible_fact(mine.hidden_fact)
-    base = _closest(note, versions(note.id, note)) if note is not None else None
-    if base is None or base.hidden:
-        return None
-    named = msgspec.structs.replace(item, key=base.key, value=base.content)
-    return _closest(item, [one for one in known if alike(one.value, base.content)]) or named
+    note = theirs.fact_notes.get((place, item.key)) if item not in known else None
+    if note is None:
+        return item if item in known else None
+    base = _closest(note, versions(note.id, note))
+    return None if base is None or base.hidden else replace_fields(item, key=base.key, value=base.content)
 
 
 # What of a note or fact moves without anybody writing it.
@@ -373,4 +365,4 @@ def _set_right(change: NoteChange, present: Snapshot, at: str) -> NoteChange:
         return change
     moved = before is None or after.updated_at > before.updated_at or same_meaning(before, after)
     after = after if moved else with_fields(after, updated_at=at)
-    return msgspec.structs.replace(change, after=normalised_note(after, present.by_id.__contains__))
+    return replace_fields(change, after=normalised_note(after, present.by_id.__contains__))
