@@ -7,11 +7,11 @@ import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 
-from core.errors import BrokenFileError, ConflictError, ErrorCode, NotFoundError
+from core.errors import BrokenFileError, ErrorCode, NotFoundError
 from core.model.change import GIT, ChangeSet, FactChange, NoteChange
 from core.model.compare import Differences, differences, spaced_as
 from core.model.entry import Conflict
@@ -107,17 +107,11 @@ def _merged(base: Document, ours: Document, theirs: Document, collect: Collect) 
     """
     former, mine, other = (_snapshot(one, ours) for one in (base, ours, theirs))
 
-    def decide(found: ConflictError, brought_in: Any, standing: Any) -> Any:
-        if found.code == ErrorCode.FACT_CHANGED_MEANWHILE and isinstance(ours, GraphDocument):
-            # The facts are in other files.
-            return brought_in
-        return collect(found, brought_in, standing)
-
     made = changes(former, mine, other, ChangeSet(id="", at="", author=GIT, reason="", kind="import"))
     made = msgspec.structs.replace(
         made, notes=tuple(_unsqueezed(made.notes)), facts=tuple(_unsqueezed(made.facts))
     )
-    made = rebase(made, mine, decide)
+    made = rebase(made, mine, collect)
     merged: Document = ours
     if isinstance(ours, NuggetDocument):
         merged = changed_nugget(ours, list(made.facts))

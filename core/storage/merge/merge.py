@@ -178,9 +178,6 @@ class EditsWin:
             case ErrorCode.CHANGED_MEANWHILE | ErrorCode.FACT_CHANGED_MEANWHILE if ours is None:
                 self.kept_here.append(found.where)
                 return theirs
-            case ErrorCode.FACT_CHANGED_MEANWHILE if not found.theirs:
-                # A note comes back whose fact is in no file any more.
-                return ours
             case _:
                 self.conflicts.append(conflict_of(found))
                 return theirs

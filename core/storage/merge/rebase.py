@@ -11,12 +11,11 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from core.errors import ConflictError, ErrorCode
-from core.model.build import as_visible_fact
 from core.model.change import ChangeSet, FactChange, NoteChange, NuggetChange
 from core.model.compare import alike
 from core.model.draft_facts import HiddenIndexes
 from core.model.fact import Fact, NuggetMeta
-from core.model.note import HiddenFact, Note, normalised_note, replace, sound_links
+from core.model.note import Note, normalised_note, replace, sound_links
 from core.model.snapshot import Snapshot
 from core.storage.merge.deciding import OF_ITS_FACT, Decide, conflict, refuse, same_fact
 from core.storage.merge.three_way import merge_facts, merge_notes, same_meaning
@@ -131,12 +130,6 @@ class _Rebase:
         # What both made apart is merged without a base.
         self._arrives = made.kind == "import"
         self._touched = {change.id for change in made.notes}
-        # Facts that waited in their notes, and that both brought back.
-        self._waited: dict[FactName, HiddenFact] = {}
-        for change in made.notes:
-            waits = change.before.hidden_fact if change.before is not None else None
-            if waits is not None and change.id in ours.by_id and not ours.by_id[change.id].hidden:
-                self._waited[change.note.nugget_name, waits.key] = waits
 
     def _stands(self, found: ConflictError, ours: Any, theirs: Any, *item: str) -> bool:
         """Whether the change of a whole thing is made; `item` is lost otherwise. Raises ConflictError."""
@@ -236,10 +229,8 @@ class _Rebase:
         if before is None:
             if after is None or current is None:
                 return [change] if after is not None else []
-            waited = self._waited.get((change.nugget, change.key))
-            if waited is not None or self._arrives or alike(current.fact.value, after.value):
-                base = as_visible_fact(waited) if waited is not None else None
-                after = merge_facts(where, base, current.fact, after, self._decide)
+            if self._arrives or alike(current.fact.value, after.value):
+                after = merge_facts(where, None, current.fact, after, self._decide)
             else:
                 stored = conflict(ErrorCode.STORED_MEANWHILE, where, "", after.value, current.fact.value)
                 if not self._stands(stored, after, current.fact, *item):
