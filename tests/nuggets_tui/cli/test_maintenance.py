@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from kits.drafts import LONG_AGO
-from kits.memory_files import fact_object, note_object, notes_of, write_graph, write_nugget
+from kits.memory_files import note_object, notes_of, write_graph
 
 ONE, TWO, THREE = (f"note-memory-0000000{number}" for number in (1, 2, 3))
 
@@ -29,14 +29,13 @@ def test_a_sound_memory_is_called_sound(nuggets: Any) -> None:
     assert nuggets.json("verify") == {"ok": True, "findings": []}
     assert not nuggets.home.exists()
     nuggets.ok("remember", "project", "test cmd", "pytest -q")
-    assert nuggets.json("verify") == {"ok": True, "findings": []}
-    assert "Nothing is wrong" in nuggets.ok("verify")
     assert nuggets.json("verify", "--repair") == {
         "ok": True,
         "findings": [],
         "repaired": 0,
         "changeSet": None,
     }
+    assert nuggets.ok("verify")
 
 
 def test_findings_say_what_is_wrong_and_what_repair_would_do(crooked: Any) -> None:
@@ -46,22 +45,8 @@ def test_findings_say_what_is_wrong_and_what_repair_would_do(crooked: Any) -> No
     for finding in document["findings"]:
         assert set(finding) == {"kind", "where", "detail", "repair"}
     assert any("link" in finding["kind"] and finding["repair"] for finding in document["findings"])
-    said = crooked("verify")
-    assert said.exit_code == 1
-    assert "to repair:" in said.stdout
-    assert "nuggets verify --repair" in said.stdout.splitlines()[-1]
+    assert "nuggets verify --repair" in crooked("verify").stdout.splitlines()[-1]
     assert crooked.bytes() == before
-
-
-def test_a_second_file_that_is_joined_is_told_as_sound(nuggets: Any) -> None:
-    write_nugget(nuggets.home, "x", [fact_object("a", "used")], suffix=".donna.json")
-    second = write_nugget(nuggets.home, "x", [fact_object("b", "second")])
-    nuggets.ok("resolve")
-    assert not second.exists()
-    said = nuggets.ok("status")
-    assert "1 readable file was set aside; kept in" in said
-    assert "could not be read" not in said
-    assert "b  " in nuggets.ok("notes", "--facts", "--nugget", "x")
 
 
 def test_a_repair_of_several_kinds_names_each_entry_that_undoes_it(crooked: Any) -> None:
@@ -82,9 +67,7 @@ def test_a_repair_of_the_note_graph_is_undone_before_what_came_earlier(nuggets: 
     [change] = entry["changes"]
     assert (change["title"], change["before"]["kept"][:11]) == ("graph/graph.json", "quarantine/")
     assert "- as it was; its bytes are in quarantine/" in nuggets.ok("log", "--limit", "1", "--verbose")
-    said = nuggets.ok("undo")
-    assert "graph/graph.json" in said
-    assert "nuggets verify --repair" in said
+    assert "nuggets verify --repair" in nuggets.ok("undo")
     assert nuggets.graph.read_bytes() == broken
     nuggets.ok("verify", "--repair", "--yes")
     assert [note["content"] for note in nuggets.notes()] == ["my own text"]
@@ -108,26 +91,19 @@ def test_what_only_a_person_can_decide_is_left_and_told(nuggets: Any) -> None:
     write_graph(nuggets.home, [note_object(1, links=[link]), note_object(2), note_object(3, confidence=7)])
     done = nuggets("verify", "--repair")
     assert done.exit_code == 1
-    assert "Repaired" in done.stdout
     assert "nuggets undo" in done.stdout
-    assert "1 finding left" in done.stdout.splitlines()[-1]
     (left,) = nuggets.json("verify", code=1)["findings"]
     assert (left["where"], left["repair"]) == (THREE, "")
-    assert "it says what to do" in nuggets("verify").stdout
     assert nuggets.json("verify", "--repair", code=1)["repaired"] == 0
 
 
 def test_a_person_sees_the_repairs_and_is_asked(crooked: Any, at_keyboard: Any) -> None:
     before = crooked.bytes()
     at_keyboard()
-    refused = crooked("verify", "--repair", input="n\n")
-    assert refused.exit_code == 1
-    assert "to repair:" in refused.output
-    assert "Nothing was changed" in refused.stdout
-    assert crooked.bytes() == before
     refused = crooked("verify", "--repair", "--json", input="n\n")
-    assert json.loads(refused.stdout)["repaired"] == 0
-    assert "Repaired" in crooked.ok("verify", "--repair", input="y\n")
+    assert (refused.exit_code, json.loads(refused.stdout)["repaired"]) == (1, 0)
+    assert crooked.bytes() == before
+    crooked.ok("verify", "--repair", input="y\n")
     assert crooked.json("verify")["ok"] is True
 
 
@@ -162,16 +138,7 @@ def test_backups_are_listed_newest_first(earlier: tuple[Any, str]) -> None:
         assert set(one) == {"name", "at", "reason", "size"}
         assert (nuggets.home / "backups" / f"{one['name']}.zip").stat().st_size == one["size"]
     assert [one["at"] for one in listed] == sorted((one["at"] for one in listed), reverse=True)
-    said = nuggets.ok("restore")
-    assert listed[0]["name"] in said
-    assert "any moment" in said
-    assert "--dry-run" in said
-
-
-def test_with_nothing_to_go_back_to_it_says_so(nuggets: Any) -> None:
-    assert nuggets.json("restore") == []
-    assert "nothing to restore yet" in nuggets.ok("restore")
-    assert not nuggets.home.exists()
+    assert listed[0]["name"] in nuggets.ok("restore")
 
 
 @pytest.mark.slow
@@ -192,10 +159,6 @@ def test_a_dry_run_shows_each_note_and_writes_nothing(earlier: tuple[Any, str]) 
     before = nuggets.bytes()
     would = nuggets.json("restore", moment, "--dry-run")
     assert {change["title"] for change in would["changes"]} == {"Deploy day", "Doomed", "Late"}
-    said = nuggets.ok("restore", moment, "--dry-run")
-    assert "Would change 3 things" in said
-    assert all(title in said for title in ("Deploy day", "Doomed", "Late"))
-    assert "Kept" not in said
     assert nuggets.bytes() == before
 
 
@@ -220,15 +183,11 @@ def test_a_person_sees_what_would_change_and_is_asked(earlier: tuple[Any, str], 
     nuggets, moment = earlier
     before = nuggets.bytes()
     at_keyboard()
-    refused = nuggets("restore", moment, input="n\n")
-    assert refused.exit_code == 0
-    assert "Doomed" in refused.output
-    assert "Nothing was changed" in refused.stdout
-    assert json.loads(nuggets("restore", moment, "--json", input="n\n").stdout)["changes"] == []
+    refused = nuggets("restore", moment, "--json", input="n\n")
+    assert (refused.exit_code, json.loads(refused.stdout)["changes"]) == (0, [])
+    assert "Doomed" in refused.stderr
     assert nuggets.bytes() == before
-    said = nuggets("restore", moment, input="y\n").stdout
-    assert "Restored 3 things" in said
-    assert "nuggets undo" in said
+    assert "nuggets undo" in nuggets("restore", moment, input="y\n").stdout
     assert contents(nuggets) == AS_IT_WAS
 
 

@@ -67,38 +67,39 @@ def test_conflicts_that_wait_are_listed(waiting: tuple[Any, str]) -> None:
         said = nuggets(command)
         assert said.exit_code == code
         assert f"nuggets resolve {id}" in said.stdout.splitlines()[-1]
-
-
-def test_a_conflict_is_shown_with_its_three_versions_where_nobody_can_be_asked(
-    waiting: tuple[Any, str],
-) -> None:
-    nuggets, id = waiting
-    shown = nuggets("resolve", id[:5])
-    assert shown.exit_code == 3
-    assert all(
-        word in shown.stdout for word in ("Tuesday", "Monday", "Sunday", "--incoming", "--current", "--text")
-    )
-    assert [entry["id"] for entry in nuggets.json("resolve", id, code=3)["conflicts"]] == [id]
-    assert "--current" in nuggets("resolve", id, "--incoming", "--dry-run").stdout
+    # Where nobody can be asked, one is shown with its three versions and the ways to resolve it.
+    for args in ((id[:5],), (id, "--incoming", "--dry-run")):
+        shown = nuggets("resolve", *args)
+        assert shown.exit_code == 3
+        for word in ("Tuesday", "Monday", "Sunday", "--incoming", "--current", "--text"):
+            assert word in shown.stdout
     assert content(nuggets) == "Sunday"
 
 
 @pytest.mark.parametrize(
     ("args", "stands"),
-    [(("--incoming",), "Monday"), (("--current",), "Sunday"), (("--text", "Both\ndays"), "Both\ndays")],
+    [
+        (("--incoming",), "Monday"),
+        (("--current",), "Sunday"),
+        (("--text", "Both\ndays"), "Both\ndays"),
+        (("--text", "-"), "From\na file"),
+    ],
 )
 def test_a_conflict_is_settled_by_either_side_or_a_text(
     waiting: tuple[Any, str], args: tuple[str, ...], stands: str
 ) -> None:
     nuggets, id = waiting
-    settled = nuggets.json("resolve", id, *args)
+    settled = nuggets.json("resolve", id, *args, input="From\na file\n")
     assert settled["conflicts"] == []
     assert bool(settled["changeSet"]["changes"]) == (stands != "Sunday")
     assert content(nuggets) == stands
     states = {entry["id"]: entry["state"] for entry in nuggets.json("log")}
     assert states[id] == "settled"
     assert nuggets.json("resolve")["conflicts"] == []
-    assert "not an open conflict" in nuggets.fails("resolve", id, "--incoming")
+    # What is no conflict, or none any more, cannot be resolved.
+    edit = nuggets.json("log", "--limit", "5")[-1]["id"]
+    for name, code in ((id, 2), (edit, 2), ("fffffffff", 1)):
+        nuggets.fails("resolve", name, "--incoming", code=code)
 
 
 @pytest.mark.parametrize("side", ["--incoming", "--current"])
@@ -120,23 +121,12 @@ def test_undo_takes_back_a_resolution_in_its_turn_and_the_conflict_waits_again(
     assert content(nuggets) == "Tuesday"
 
 
-def test_the_text_may_come_from_standard_input(waiting: tuple[Any, str]) -> None:
-    nuggets, id = waiting
-    said = nuggets.ok("resolve", id, "--text", "-", input="From\na file\n")
-    assert said.startswith("Resolved: edited Deploy day")
-    assert content(nuggets) == "From\na file"
-    assert "Resolved" not in nuggets.ok("resolve")
-
-
 def test_a_person_is_asked_which_shall_stand(waiting: tuple[Any, str], at_keyboard: Any) -> None:
     nuggets, id = waiting
     at_keyboard()
     left = nuggets("resolve", id, input="\n")
-    assert left.exit_code == 0
-    assert "Monday" in left.output
-    assert "Nothing was changed" in left.stdout
-    assert content(nuggets) == "Sunday"
-    assert "the files stay" in nuggets("resolve", id, input="current\n").stdout
+    assert (left.exit_code, "Monday" in left.output, content(nuggets)) == (0, True, "Sunday")
+    assert nuggets("resolve", id, input="current\n").exit_code == 0
     assert nuggets.json("resolve")["conflicts"] == []
 
 
@@ -157,13 +147,6 @@ def test_half_a_choice_or_two_are_refused(waiting: tuple[Any, str], args: tuple[
     nuggets, id = waiting
     nuggets.fails("resolve", *(id if arg == "ID" else arg for arg in args))
     assert content(nuggets) == "Sunday"
-
-
-def test_what_is_no_conflict_cannot_be_settled(waiting: tuple[Any, str]) -> None:
-    nuggets, _ = waiting
-    edit = nuggets.json("log", "--limit", "5")[-1]["id"]
-    assert "not an open conflict" in nuggets.fails("resolve", edit, "--incoming")
-    nuggets.fails("resolve", "fffffffff", "--incoming", code=1)
 
 
 # Conflict copies
@@ -255,15 +238,6 @@ def test_copies_that_cannot_be_joined_do_not_keep_back_the_others(nuggets: Any, 
     assert sorted(path.name for path in nuggets.graph.parent.glob("graph ?.json")) == sorted(broken)
 
 
-def test_a_file_that_was_renamed_and_begun_anew_since_comes_back(nuggets: Any) -> None:
-    for title in ("One", "Two"):
-        nuggets.ok("note", "add", title, "Text.")
-    nuggets.graph.rename(nuggets.graph.with_name("graph.sync-conflict-20261121-101010-AAAAAAA.json"))
-    nuggets.ok("note", "add", "Three", "Text.")
-    nuggets.ok("resolve")
-    assert {note["title"] for note in nuggets.notes()} == {"One", "Two", "Three"}
-
-
 # Merging files
 
 
@@ -349,16 +323,6 @@ def test_git_merges_with_the_lines_that_the_help_shows(nuggets: Any, tmp_path: P
     commit(1, 3)
     git("merge", "other")
     assert len(json.loads((work / "graph" / "graph.json").read_bytes())["notes"]) == 3
-
-
-def test_a_merge_of_conflicts_alone_names_the_file_that_keeps_its_own(nuggets: Any, tmp_path: Path) -> None:
-    paths = [
-        write_nugget(tmp_path / name, "memory", [fact_object("test cmd", value)])
-        for name, value in (("base", "pytest"), ("ours", "pytest -q"), ("theirs", "pytest -x"))
-    ]
-    result = nuggets("merge-file", *map(str, paths))
-    assert f"1 conflict: {paths[1]} keeps its version there." in result.stderr
-    assert "Nothing to merge" not in result.stdout
 
 
 # All that wait
