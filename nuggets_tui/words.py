@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, tzinfo
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from core.memory import Memory
     from core.model.change import ChangeSet, FactChange, NoteChange
     from core.model.joined import Whose
-    from core.model.judgement import Candidate, Standing
+    from core.model.judgement import Standing
     from core.model.secrets import Holder
     from core.promotion import PromotionResult
     from core.reflection import ReflectionResult
@@ -502,19 +502,6 @@ def how_sure(found: Recall) -> str:
 def whose_words(whose: Whose) -> str:
     """Whose a note is, for people; "" where no team's notes are in reach."""
     return {"": "", "yours": "yours", "team": "team", "both": "yours and the team's"}[whose]
-
-
-def whose_document(whose: Whose) -> dict[str, Any]:
-    """The same for programs: a field that is there where a team's notes are in reach."""
-    return {"whose": whose} if whose else {}
-
-
-def why_candidate(one: Candidate) -> str:
-    """Why a note may answer and is not sure to: the words of the question that it holds and lacks."""
-    meant = dict(one.guessed)
-    held = [f'"{word}" taken as "{meant[word]}"' if word in meant else word for word in one.holds]
-    said = [f"{verb} {', '.join(words)}" for verb, words in (("holds", held), ("lacks", one.lacks)) if words]
-    return "; ".join(said)
 
 
 COPY_PREFIX: Final = "nuggets-demo-"

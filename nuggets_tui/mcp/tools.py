@@ -10,17 +10,19 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from core import grounding, verbs
 from core.model.infer import MetaInput
 from core.verbs import Caution, warnings_of
+from nuggets_tui.answers import candidate_lines, recall_lines
+from nuggets_tui.cli.output import render
 from nuggets_tui.mcp import arguments
 from nuggets_tui.mcp.session import AgentSession
-from nuggets_tui.words import PASSAGE, certainty, plural, stale_lines
 from nuggets_tui.words import about as about_note
+from nuggets_tui.words import plural, stale_lines
 
 if TYPE_CHECKING:
     from core.facts.recall import Recall
     from core.memory import Memory
     from core.model.change import ChangeSet
-    from core.model.judgement import Candidate
     from core.model.note import Note
+    from nuggets_tui.cli.output import Line
 
 # Characters of a text that an answer holds; getNote reads on from there.
 _LONGEST_TEXT: Final = 16_000
@@ -49,55 +51,20 @@ def _recall(session: AgentSession, given: arguments.RecallArguments) -> str:
     memory = session.reading()
     found = memory.recall(given.query, given.nugget or None, given.session or session.id, decode=False)
     session.asked(given.query, found.note_id or "" if found.found else "", given.session)
-    lines = list(_answer_lines(memory, found, session.clock()))
+    lines = [render(line, colour=False) for line in _answer_lines(memory, found, session.clock())]
     lines += [f"Document {one.title or one.source}: {_line(one.text)}" for one in found.passages]
     lines += [f"Note: {one.nugget_name} was passed over: {one.what}" for one in found.skipped]
     return _text(lines, memory.take_team_notices())
 
 
-def _answer_lines(memory: Memory, found: Recall, now: datetime) -> Iterator[str]:
-    from core.search import snippet
-
+def _answer_lines(memory: Memory, found: Recall, now: datetime) -> Iterator[Line]:
     if found.found:
-        note = memory.searched.by_id.get(found.note_id or "")
-        answer, key = found.answer or "", _line(found.key)
-        about = about_note(memory, found.nugget_name, note, found.project, found.whose, now)
-        said = f"({about}; {certainty(found.certainty)})"
-        if found.via == "facts" and "\n" not in answer and len(answer) <= PASSAGE:
-            yield f"{key} = {answer}  {said}"
-        elif _begins(answer, key) and len(answer) <= PASSAGE:
-            yield f"{answer}  {said}"
-        else:
-            yield f"{key}  {said}"
-            if len(answer) <= PASSAGE or note is None:
-                yield answer[:_LONGEST_TEXT]
-            else:
-                yield snippet(answer, found.matched, PASSAGE).text
-                yield f"(of {len(answer):,} characters; getNote {note.id} gives all)"
-        yield from map(_line, stale_lines(found.stale, now))
-        for side in found.disputed_by:
-            yield f"A change waits for the user's decision and says: {_line(side.content)} [{side.id}]"
-        for side in found.disputes:
-            yield f"It says otherwise than this, and nobody decided yet: {_line(side.content)} [{side.id}]"
+        yield from recall_lines(memory, found, now, lambda note_id: f"getNote {note_id} gives all")
     elif found.candidates:
         yield "Not sure. Check before you use one of these (getNote reads it):"
-        yield from (_candidate_line(memory, one, now) for one in found.candidates)
+        yield from candidate_lines(memory, found, now)
     else:
         yield "Nothing known. Once you know it, store it with remember."
-
-
-def _candidate_line(memory: Memory, one: Candidate, now: datetime) -> str:
-    note = memory.searched.by_id.get(one.note_id)
-    about = about_note(memory, one.nugget_name, note, one.project, one.whose, now)
-    title, line = _line(one.title), _line(one.first_line)
-    named = line if _begins(line, title) else f"{title}: {line}"
-    stale = "".join(f". {_line(line)}" for line in stale_lines(one.stale, now))
-    return f"- {named} ({about}; {one.likelihood:.2f}) [{one.note_id}]{stale}"
-
-
-def _begins(text: str, title: str) -> bool:
-    """Whether a text begins with its title, as that of a note made of one sentence does."""
-    return text.casefold().startswith(title.casefold().rstrip("….!"))
 
 
 def _search_notes(session: AgentSession, given: arguments.SearchNotesArguments) -> str:
