@@ -26,7 +26,8 @@ SECTIONS: Final = {
     },
     "Texts": {"ingest": "texts", "document": "texts", "pipeline": "pipeline"},
     "Clean up": {
-        "check": "checking", "reflect": "cleanup", "promote": "promotion", "secrets": "secrets", "daemon": "background",
+        "check": "checking", "reflect": "cleanup", "promote": "cleanup", "secrets": "maintenance",
+        "daemon": "background",
     },
     "History": {
         "log": "history", "undo": "history", "redo": "history", "restore": "maintenance", "resolve": "merging",

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import os
-import plistlib
 import shlex
 import signal
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import blake2s
 from pathlib import Path
 from types import FrameType
-from typing import Final, Literal, NoReturn
+from typing import Final, Literal, NamedTuple, NoReturn
 
 import click
 
 from nuggets_tui.cli.calling_agent import refuse_agents
 from nuggets_tui.cli.invocation import Invocation, bad_input
 from nuggets_tui.cli.options import Group, command, flag, opt
-from nuggets_tui.cli.output import Line, Span, dim, pick, write_lines
+from nuggets_tui.cli.output import Line, dim, pick, warn, write_lines
 from nuggets_tui.started import program
 
 _SHORTEST, _LONGEST = 1.0, 3600.0
@@ -130,11 +128,8 @@ def _end_on_signals() -> None:
 
 # The system's own timers
 
-Kind = Literal["systemd", "cron", "launchd"]
-_NAME = "nuggets-reflect"
-_LABEL = "org.nuggets.reflect"
-_REFUSED_BY_SYSTEMD = frozenset("\"'\\$")
-_VARIABLES: Final = "MEMORY_REFLECTION_"
+Kind = Literal["systemd", "cron"]
+_REFUSED_BY_SYSTEMD: Final = frozenset("\"'\\$")
 _SERVICE: Final = """\
 [Unit]
 Description=Daily reflection of the memory in {home}
@@ -156,16 +151,14 @@ WantedBy=timers.target
 """
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(NamedTuple):
     """One text and the file it belongs into; `path` is "" for a line of the crontab."""
 
     path: str
     text: str
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(NamedTuple):
     """What to put where, and the command that makes it work then."""
 
     kind: Kind
@@ -183,31 +176,21 @@ def plan(kind: Kind, program: Sequence[str], home: Path, minute: int, *, usual: 
     words = [*program, "--home", str(home), "reflect", "--if-due"]
     for word in words:
         if not word.isprintable():
-            said, todo = (
-                "a path with unprintable characters cannot be scheduled",
-                "use a symbolic link with a plain name",
-            )
-            raise bad_input(said, repr(word), "nothing was written", todo)
-    digest = blake2s(str(home).encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
-    mark = "" if usual else f"-{digest}"
+            said = "a path with unprintable characters cannot be scheduled"
+            raise bad_input(said, repr(word), "nothing was written", "use a symbolic link with a plain name")
     if kind == "cron":
         # In a crontab a bare % ends the line. What is said of a pass that is not due would be mailed every hour.
         line = " ".join(map(shlex.quote, words)).replace("%", "\\%")
         part = Part("", f"{minute} * * * * {line} >/dev/null\n")
         return Plan("cron", (part,), "crontab -e, and add the line")
-    return _systemd(words, home, minute, mark) if kind == "systemd" else _launchd(words, minute, mark)
-
-
-def _systemd(words: Sequence[str], home: Path, minute: int, mark: str) -> Plan:
-    name, folder = _NAME + mark, "~/.config/systemd/user"
+    digest = blake2s(str(home).encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+    name = "nuggets-reflect" if usual else f"nuggets-reflect-{digest}"
     # systemd starts no program with such characters in its name; what that one starts in turn it does not look at.
     shell = ["/bin/sh", "-c", 'exec "$0" "$@"'] if set(words[0]) & _REFUSED_BY_SYSTEMD else []
     command = " ".join(map(_systemd_word, [*shell, *words]))
     service = _SERVICE.format(home=str(home).replace("%", "%%"), command=command)
-    parts = (
-        Part(f"{folder}/{name}.service", service),
-        Part(f"{folder}/{name}.timer", _TIMER.format(minute=minute)),
-    )
+    file = f"~/.config/systemd/user/{name}"
+    parts = (Part(f"{file}.service", service), Part(f"{file}.timer", _TIMER.format(minute=minute)))
     then = f"systemctl --user daemon-reload && systemctl --user enable --now {name}.timer"
     return Plan("systemd", parts, then)
 
@@ -218,20 +201,6 @@ def _systemd_word(word: str) -> str:
     return f'"{escaped.replace("%", "%%")}"'
 
 
-def _launchd(words: Sequence[str], minute: int, mark: str) -> Plan:
-    label = _LABEL + mark
-    document = {
-        "Label": label,
-        "ProgramArguments": list(words),
-        "StartCalendarInterval": {"Minute": minute},
-        "RunAtLoad": True,
-        "ProcessType": "Background",
-    }
-    path = f"~/Library/LaunchAgents/{label}.plist"
-    text = plistlib.dumps(document, sort_keys=False).decode()
-    return Plan("launchd", (Part(path, text),), f"launchctl bootstrap gui/$(id -u) {path}")
-
-
 schedule = Group("schedule", "Let the system run the daily pass.")
 
 
@@ -239,7 +208,6 @@ schedule = Group("schedule", "Let the system run the daily pass.")
     "print",
     flag("--systemd kind", "Print a user unit and its timer.", flag_value="systemd"),
     flag("--cron kind", "Print a crontab line.", flag_value="cron"),
-    flag("--launchd kind", "Print a plist for launchd (macOS).", flag_value="launchd"),
     examples=("nuggets schedule print", "nuggets schedule print --cron"),
 )
 def print_(call: Invocation, kind: Kind | None) -> None:
@@ -252,31 +220,17 @@ def print_(call: Invocation, kind: Kind | None) -> None:
 
     home = call.folder.absolute()
     minute = load_settings(home).reflection.minute
-    made = plan(kind or _usual_kind(), program(), home, minute, usual=_is_usual(home))
+    fits: Kind = "systemd" if Path("/run/systemd/system").is_dir() else "cron"
+    made = plan(kind or fits, program(), home, minute, usual=str(home) == os.path.expanduser("~/.nuggets"))
     parts = [{"path": part.path or None, "text": part.text} for part in made.parts]
     call.answer(pick(made, "kind then", parts=parts), _lines(made))
 
 
-def _usual_kind() -> Kind:
-    if sys.platform == "darwin":
-        return "launchd"
-    return "systemd" if Path("/run/systemd/system").is_dir() else "cron"
-
-
-def _is_usual(home: Path) -> bool:
-    try:
-        return home == Path("~/.nuggets").expanduser()
-    except RuntimeError:
-        return False
-
-
 def _lines(made: Plan) -> Iterator[Line]:
-    before, behind = ("<!-- ", " -->") if made.kind == "launchd" else ("# ", "")
     for part in made.parts:
-        yield from [dim(f"{before}{part.path}{behind}")] if part.path else []
+        yield from [dim(f"# {part.path}")] if part.path else []
         yield from (*part.text.splitlines(), "")
-    yield dim(f"{before}then: {made.then}{behind}")
-    named = sorted(name for name in os.environ if name.startswith(_VARIABLES))
+    yield dim(f"# then: {made.then}")
+    named = sorted(name for name in os.environ if name.startswith("MEMORY_REFLECTION_"))
     if named:
-        left = f"{', '.join(named)}: set in this shell only; put it into settings.toml instead"
-        yield Span(f"{before}{left}{behind}", "warn")
+        yield warn(f"# {', '.join(named)}: set in this shell only; put it into settings.toml instead")

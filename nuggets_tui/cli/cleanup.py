@@ -1,20 +1,24 @@
-"""The command that cleans up: reflect, by hand or as the daily pass."""
+"""Commands that tidy up: reflect, by hand or as the daily pass, and promote, which writes MEMORY.md."""
 
 from __future__ import annotations
 
 import contextlib
+import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from core.errors import NotFoundError, NuggetsError
+from core.errors import NotFoundError, NuggetsError, partly_done
 from nuggets_tui.cli.calling_agent import refuse_agents
 from nuggets_tui.cli.invocation import NOTHING_CHANGED, Invocation, asks, bad_input
 from nuggets_tui.cli.options import (
     DRY_RUN,
     FILTERS,
     YES,
+    choice,
     command,
     flag,
     id_list,
@@ -23,11 +27,14 @@ from nuggets_tui.cli.options import (
     opt,
     unknown_where,
 )
-from nuggets_tui.cli.output import Line, bold, dim, table, warn
+from nuggets_tui.cli.output import Line, Span, SpanStyle, bold, dim, table, warn
+from nuggets_tui.cli.values import FOLDER
 from nuggets_tui.words import describe_waiting_promotion, left_for_later, plural
 
 if TYPE_CHECKING:
     from core.daily import DailyResult
+    from core.memory import PromotionTarget
+    from core.promotion import PromotionEntry, PromotionResult
     from core.reflection import ReflectionResult
 
 _UNBOUNDED: Final = 1_000_000_000
@@ -158,3 +165,202 @@ def _reflect_if_due(call: Invocation) -> None:
     lines += [warn(problem.message) for problem in result.problems]
     lines += [warn(describe_waiting_promotion(result.asks))] if result.asks is not None else []
     call.answer(result.to_dict, lines)
+
+
+# Promotion
+
+
+_ENTRY_STYLES: Final[dict[str, SpanStyle]] = {
+    "new": "good",
+    "updated": "good",
+    "removed": "bad",
+    "edited": "warn",
+}
+_NOTHING: Final = "nothing was written"
+
+
+@command(
+    "promote",
+    DRY_RUN,
+    YES,
+    opt("--memory-dir", "DIR", "Folder of the MEMORY.md to write.", FOLDER),
+    opt("--accept", "ID,...", "Write only these entries of the dry run."),
+    opt("--refuse", "ID,...", "Do not propose these again until their text changes."),
+    choice(
+        "--automatic", ["project", "always", "never", "ask"],
+        "Promote nothing now; set whether the daily pass promotes (ask: it asks you first).",
+    ),
+    flag("--all everywhere", "Promote to every MEMORY.md that you promoted to before."),
+    examples=("nuggets promote --dry-run", "nuggets promote --accept new-50086c,removed-f15"),
+)  # fmt: skip
+def promote(
+    call: Invocation, dry_run: bool, yes: bool, memory_dir: str | None, accept: str | None, refuse: str | None,
+    everywhere: bool, automatic: str | None,
+) -> None:  # fmt: skip
+    """Write often recalled notes into MEMORY.md. Everything else in that file stays as it is.
+
+    On a terminal it shows what it would write and asks; elsewhere it writes at once, though no agent can call it. The
+    file is the one in --memory-dir, else in the memory folder of the current project under ~/.claude/projects, else in
+    promotion.memory_dir of settings.toml. Without a terminal, --memory-dir may name that of the project, or one that
+    settings.toml names. A bullet that you edited stays as it is unless --accept names it.
+
+    A note of the scope "project" goes into the MEMORY.md of the project that its nugget is named after. Where nobody
+    is asked, so does every other note but those about you.
+    """
+    if not dry_run:
+        refuse_agents("promoting")
+    if automatic is not None:
+        if accept or refuse or everywhere or dry_run:
+            raise bad_input("can be combined with --memory-dir only", "--automatic")
+        _set_automatic(call, automatic, memory_dir)
+        return
+    if everywhere:
+        if any(one is not None for one in (memory_dir, accept, refuse)):
+            raise bad_input("cannot be combined with --memory-dir, --accept or --refuse", "--all", _NOTHING)
+        _promote_everywhere(call, dry_run, yes)
+        return
+    if memory_dir is not None and not dry_run and not asks():
+        _must_be_known(call, memory_dir)
+    refused = id_list(refuse, "--refuse")
+    # To refuse some is no order to do the others.
+    wanted = id_list(accept, "--accept") if accept is not None or refused else None
+    result, agreed = _promoted(call, memory_dir, dry_run, yes, wanted, refused)
+    nothing = {"promoted": 0, "updated": 0, "removed": 0, "entries": [], "diff": ""}
+    document = result.to_dict() | ({} if agreed else nothing)
+    call.answer(document, _promotion_lines(result, dry_run) if agreed else [NOTHING_CHANGED])
+
+
+def _must_be_known(call: Invocation, memory_dir: str) -> None:
+    """Raises InvalidInputError for a folder that neither the project nor the settings name: nobody sees it written."""
+    settings = call.memory.settings.promotion
+    known = [Path(folder) for folder in (settings.memory_dir, *settings.projects) if folder]
+    known += [Path(one.path).parent for one in call.memory.promotion.targets() if one.current]
+    meant = Path(call.memory.promotion.promote(dry_run=True, memory_dir=memory_dir).path).parent
+    if meant not in [one.expanduser().absolute() for one in known]:
+        raise bad_input(
+            "is not the project's folder, and no terminal is there to ask in", "--memory-dir", _NOTHING,
+            "run it in a terminal, or name the folder in settings.toml (promotion.memory_dir)",
+        )  # fmt: skip
+
+
+def _set_automatic(call: Invocation, answer: str, memory_dir: str | None) -> None:
+    """Keeps in the settings whether the daily pass promotes."""
+    from core.daily import answer_promotion
+
+    wants_path = answer in ("project", "always")
+    path = call.memory.promotion.promote(dry_run=True, memory_dir=memory_dir).path if wants_path else ""
+    done = answer_promotion(call.memory, answer, path)
+    settings = call.memory.settings.promotion
+    document = {"automatic": settings.automatic, "projects": settings.projects, "entry": done.id}
+    call.answer(document, [f"Promotion by the daily pass: {settings.automatic}."])
+
+
+def _promoted(
+    call: Invocation, memory_dir: str | None, dry_run: bool, yes: bool, wanted: Sequence[str] | None = None,
+    refused: Sequence[str] = (),
+) -> tuple[PromotionResult, bool]:  # fmt: skip
+    """What was promoted, or would be; and whether it was agreed to, which it is where nobody is asked."""
+    promotion, asked = call.memory.promotion, asks(yes=yes, dry_run=dry_run)
+    if not asked and wanted is None:
+        return promotion.promote(dry_run=dry_run, memory_dir=memory_dir, unattended=not dry_run), True
+    proposed = promotion.promote(dry_run=True, memory_dir=memory_dir, accept=wanted, refuse=refused)
+    if proposed.unknown:
+        raise NotFoundError(
+            f"there is no proposed entry {', '.join(proposed.unknown)}", kept=_NOTHING,
+            where=unknown_where(proposed.unknown, wanted or (), refused), todo="nuggets promote --dry-run lists them",
+        )  # fmt: skip
+    if dry_run:
+        return proposed, True
+    if asked and proposed.change_set.files:
+        call.preview(_promotion_lines(proposed, dry_run=True))
+        folder = Path(proposed.path).parent
+        if not folder.exists():
+            call.preview([warn(f"The folder {folder} does not exist yet and will be created.")])
+        if not call.confirm(f"Write {proposed.path}?"):
+            return proposed, False
+    # Only what was proposed and agreed to, also when somebody changed the memory meanwhile.
+    accepted = [entry.id for entry in proposed.entries if entry.status in ("new", "updated", "removed")]
+    return promotion.promote(memory_dir=memory_dir, accept=accepted, refuse=refused), True
+
+
+def _promote_everywhere(call: Invocation, dry_run: bool, yes: bool) -> None:
+    targets = call.memory.promotion.targets()
+    if not targets:
+        raise NotFoundError(
+            "nothing was promoted yet", field="folder", where="--all", kept=_NOTHING,
+            todo="name a folder with --memory-dir",
+        )  # fmt: skip
+    left = [target for target in targets if not target.there or target.undone]
+    done: list[PromotionResult] = []
+    for target in targets:
+        if target in left:
+            continue
+        written = 0 if dry_run else sum(bool(result.change_set.files) for result in done)
+        kept = f"{plural(written, 'page is', 'pages are')} written already"
+        with partly_done(kept) if written else nullcontext():
+            result, agreed = _promoted(call, str(Path(target.path).parent), dry_run, yes)
+        done += [result] if agreed else []
+    document = {
+        "promotions": [result.to_dict() for result in done],
+        "skipped": [target.path for target in left],
+    }
+    call.answer(document, _everywhere_lines(done, left, dry_run))
+
+
+def _everywhere_lines(
+    done: Sequence[PromotionResult], left: Sequence[PromotionTarget], dry_run: bool
+) -> Iterator[Line]:
+    for result in done:
+        yield from _promotion_lines(result, dry_run)
+    for target in left:
+        if not target.there:
+            yield warn(f"Skipped, its folder is gone: {target.path}")
+        else:
+            yield warn(f"Skipped, the promotion there was undone: {target.path}")
+            folder = shlex.quote(str(Path(target.path).parent))
+            yield f"To write it again: nuggets promote --memory-dir {folder}"
+
+
+def _promotion_lines(result: PromotionResult, dry_run: bool) -> Iterator[Line]:
+    counts = ((result.promoted, "new"), (result.updated, "changed"), (result.removed, "removed"))
+    said = ", ".join(f"{number} {name}" for number, name in counts if number)
+    if result.diff:
+        for line in result.diff.splitlines():
+            yield Span(line, "good" if line.startswith("+") else "bad" if line.startswith("-") else "")
+        yield from table(
+            [_row(entry) for entry in result.entries if entry.status in _ENTRY_STYLES], flexible=3
+        )
+        yield f"{'Would write' if dry_run else 'Wrote'} {result.path}{f': {said}' if said else ''}."
+    else:
+        nothing = "gets nothing yet, for no note was recalled often enough"
+        held = "is up to date" if result.entries or result.refused else nothing
+        yield f"Nothing to do: {result.path} {held}."
+    yield from _left_out_lines(result)
+
+
+def _row(entry: PromotionEntry) -> tuple[str | Span, ...]:
+    # Of a note that is gone nobody knows.
+    parts = (entry.section, plural(entry.hits, "recall") if entry.hits else "", entry.reason)
+    status = Span(entry.status, _ENTRY_STYLES[entry.status])
+    return dim(entry.id), status, bold(entry.title), " · ".join(filter(None, parts))
+
+
+def _left_out_lines(result: PromotionResult) -> Iterator[Line]:
+    """What is not written, and why; and whether agents read all of the page."""
+    for entry in result.edited:
+        what = "replaces it" if entry.text else "removes it"
+        yield warn(f"Left as it is, {entry.reason}: {entry.title} (--accept {entry.id} {what})")
+    if result.refused:
+        named = ", ".join(f"{entry.title} ({entry.id})" for entry in result.refused)
+        yield dim(f"Refused until their texts change: {named}")
+    for note in result.held_back:
+        style = warn if note.secret else dim
+        yield style(f"Left out, {note.reason}: {note.title} ({note.note_id})")
+    if result.below:
+        near = ", ".join(f"{note.title} ({note.missing} more)" for note in result.below[:5])
+        yield dim(f"Just under {result.below[0].hits + result.below[0].missing} recalls: {near}")
+    length = result.length
+    if length.over:
+        hidden = ", ".join(entry.title for entry in result.unread[:5]) or "none of these entries"
+        lines = plural(length.after, "line")
+        yield warn(f"{lines}, but agents read only the first {length.limit}; not read: {hidden}")

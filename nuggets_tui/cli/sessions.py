@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from core.errors import AmbiguousError, NotFoundError
 from core.model.names import iso
-from core.pipeline.session_events import SessionEvent
 from core.projects import project_root
 from nuggets_tui.calling_session import session_id, working_folder
 from nuggets_tui.cli.invocation import Invocation, read_text
@@ -114,32 +113,6 @@ def _found(pipeline: Pipeline, said: str | None) -> str:
 
 
 # What an agent without hooks tells
-
-
-@session.add("start", _SESSION, _PROJECT, examples=("nuggets session start --project app",))
-def start(call: Invocation, session: str | None, project: str | None) -> None:
-    """Begin a session. Shows what the last one of the project left, if it did not end."""
-    name, about = session_id(session, str(call.folder)), _project(project)
-    with call.made_pipeline() as pipeline:
-        pipeline.follow_session(SessionEvent("start", name, about))
-        left = pipeline.recover(project=about, asking=name)
-        ended = [one.session for one in pipeline.sessions() if one.ended is not None]
-    if left is not None and left.session in (name, *ended):
-        left = None
-    document = {"session": name, "project": about, "left": _recovery_document(left) if left else None}
-    call.answer(document, [f"Session {name} begins.", *(_recovery_lines(left) if left else ())])
-
-
-@session.add("prompt", _TEXT, _SESSION, _PROJECT, examples=("nuggets session prompt 'Fix the tests'",))
-def prompt(call: Invocation, text: str, session: str | None, project: str | None) -> None:
-    """Put a prompt down, - for standard input. Its beginning stands in the next checkpoint, without credentials."""
-    name, about = session_id(session, str(call.folder)), _project(project)
-    said = read_text(text)
-    with call.made_pipeline() as pipeline:
-        kept = pipeline.follow_session(SessionEvent("prompt", name, about, texts=(said,)))
-    own = [one for one in kept if one.session == name]
-    document = {"session": name, "project": about, "checkpoints": [_checkpoint_document(one) for one in own]}
-    call.answer(document, [f"Kept checkpoint {one.id} of the session {one.session}." for one in own])
 
 
 @session.add(

@@ -1,8 +1,7 @@
-"""What is printed for systemd, cron and launchd starts the program and memory that were meant, whatever their names."""
+"""What is printed for systemd and cron starts the program and memory that were meant, whatever their names."""
 
 from __future__ import annotations
 
-import plistlib
 import re
 import shlex
 import shutil
@@ -66,8 +65,6 @@ def test_every_name_reaches_the_program_as_it_is(program: str, name: str) -> Non
     (line,) = [line for line in service.splitlines() if line.startswith("ExecStart=")]
     assert systemd_words(line) == wanted
     assert cron_words(made("cron", program, home).parts[0].text) == wanted
-    document = plistlib.loads(made("launchd", program, home).parts[0].text.encode())
-    assert document["ProgramArguments"] == wanted
 
 
 @pytest.mark.slow
@@ -93,21 +90,16 @@ def test_a_program_that_systemd_would_not_start_itself_is_started_by_a_shell(tmp
 def test_it_is_asked_every_hour_at_the_minute_of_the_set_time() -> None:
     assert made("cron", "/n", "/m").parts[0].text.startswith("7 * * * * ")
     assert "OnCalendar=*-*-* *:07:00\n" in made("systemd", "/n", "/m").parts[1].text
-    assert plistlib.loads(made("launchd", "/n", "/m").parts[0].text.encode())["StartCalendarInterval"] == {
-        "Minute": 7
-    }
 
 
-@pytest.mark.parametrize("kind", ["systemd", "launchd"])
-def test_two_memories_have_files_of_their_own(kind: str) -> None:
-    one, two = made(kind, "/n", "/one"), made(kind, "/n", "/two")
+def test_two_memories_have_files_of_their_own() -> None:
+    one, two = made("systemd", "/n", "/one"), made("systemd", "/n", "/two")
     assert {part.path for part in one.parts}.isdisjoint(part.path for part in two.parts)
-    usual = plan(kind, ["/n"], Path("/one"), 0, usual=True)  # type: ignore[arg-type]
-    assert "nuggets-reflect." in usual.parts[0].path or "nuggets.reflect." in usual.parts[0].path
+    assert "nuggets-reflect." in plan("systemd", ["/n"], Path("/one"), 0, usual=True).parts[0].path
 
 
 def test_a_name_that_cannot_stand_there_is_refused() -> None:
     for name in ["/a\nb", "/a\x1b[2J", "/\ud800", "/a\u202eb"]:
-        for kind in ["systemd", "cron", "launchd"]:
+        for kind in ["systemd", "cron"]:
             with pytest.raises(InvalidInputError, match="cannot be scheduled"):
                 made(kind, "/n", name)

@@ -100,15 +100,6 @@ def test_an_entry_that_is_not_ours_is_a_conflict(user: Path, nuggets: Any) -> No
     assert "not of this program" in nuggets.fails("agent", "install", "claude", code=3)
 
 
-def test_an_unknown_agent_is_bad_input(user: Path, nuggets: Any) -> None:
-    assert "claude" in nuggets.fails("agent", "install", "clippy")
-
-
-def test_a_preview_shows_no_line_of_others(user: Path, nuggets: Any) -> None:
-    (user / ".claude.json").write_text('{\n  "secret": "hunter2",\n  "a": 1\n}\n')
-    assert "hunter2" not in nuggets.ok("agent", "install", "claude", "--dry-run")
-
-
 # The doctor
 
 
@@ -137,15 +128,6 @@ def test_what_is_registered_and_gone_is_found(user: Path, nuggets: Any) -> None:
     assert found["codex-server"] == "wrong"
     assert found["codex-hooks"] == "ok"
     assert found["codex-starts"] == "wrong"
-
-
-def test_a_missing_part_and_a_broken_file_are_found(user: Path, nuggets: Any) -> None:
-    nuggets.ok("agent", "install", "gemini")
-    (user / ".gemini" / "GEMINI.md").unlink()
-    (user / ".gemini" / "settings.json").write_bytes(b"{")
-    found = checks(nuggets, 1)
-    assert found["gemini-instructions"] == "wrong"
-    assert found["gemini-server"] == found["gemini-hooks"] == "wrong"
 
 
 def test_a_broken_memory_is_found_and_the_rest_is_looked_at_all_the_same(user: Path, nuggets: Any) -> None:

@@ -5,14 +5,11 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from core.memory import Memory
 from core.model.change import Author
-from core.model.infer import MetaInput
 from nuggets_tui.cli.calling_agent import AGENTS
 from nuggets_tui.cli.invocation import author
 
@@ -95,37 +92,6 @@ def test_what_a_person_writes_is_from_the_user(nuggets: Any) -> None:
     nuggets.ok("remember", "app", "editor", "helix", "--as", "me")
     assert (nuggets.notes()[0]["source"], nuggets.notes()[0]["confidence"]) == ("explicit_user", 0.9)
     assert nuggets.json("log")[0]["authorKind"] == "person"
-
-
-def test_metadata_that_an_agent_gives_stands(nuggets: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GEMINI_CLI", "1")
-    made = nuggets.json("note", "add", "Said", "by the user", "--source", "explicit_user")
-    assert (made["source"], made["confidence"]) == ("explicit_user", 0.9)
-    sure = nuggets.json("note", "add", "Sure", "of it", "--confidence", "0.2")
-    assert (sure["source"], sure["confidence"]) == ("agent_reflection", 0.2)
-
-
-def test_a_file_that_an_agent_saw_is_what_a_tool_observed(nuggets: Any) -> None:
-    nuggets.ok("remember", "app", "file:main.py", "the entry point")
-    assert nuggets.notes()[0]["source"] == "tool_observation"
-
-
-def test_a_fact_belongs_to_whoever_said_its_value_last(tmp_path: Path) -> None:
-    from core.facts.edits import remember
-
-    def said(by: Author, value: str, meta: MetaInput | None = None) -> tuple[str, float]:
-        memory = Memory.open(tmp_path, author=by)
-        note, _ = memory.change("", lambda draft: remember(draft, "app", "build", value, meta))
-        return note.source, note.confidence
-
-    claude, person = Author("agent", "claude"), Author("person")
-    assert said(person, "make") == ("explicit_user", 0.9)
-    assert said(claude, "make") == ("explicit_user", 0.9)
-    assert said(claude, "ninja") == ("agent_reflection", 0.75)
-    assert said(person, "just") == ("explicit_user", 0.9)
-    # What somebody chose by hand stays.
-    assert said(person, "meson", MetaInput(confidence=0.3)) == ("explicit_user", 0.3)
-    assert said(claude, "bazel") == ("explicit_user", 0.3)
 
 
 @pytest.mark.parametrize("named", ["codex", "Codex", "codex-cli"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shlex
@@ -11,7 +10,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -53,10 +52,6 @@ def test_a_due_pass_runs_once(nuggets: Any, home: Path) -> None:
     assert (again["ran"], again["reason"], again["reflection"]) == (False, "not due", None)
     assert set(again) == set(first)
     assert nuggets.ok("reflect", "--if-due").startswith("Not due. Next pass: ")
-
-
-def test_what_it_did_is_said_in_a_line(nuggets: Any) -> None:
-    assert nuggets.ok("reflect", "--if-due").startswith("Checked 1 note: 1 rewritten")
 
 
 def test_not_due_is_no_error_and_makes_no_file(
@@ -133,11 +128,6 @@ def test_status_says_when_it_ran_when_it_is_due_and_that_no_daemon_runs(nuggets:
     )
 
 
-def test_status_does_without_it_where_settings_or_log_cannot_be_read(nuggets: Any, home: Path) -> None:
-    (home / "nuggets.db").mkdir()
-    assert "daily" in nuggets.json("status")
-
-
 def test_the_printed_crontab_line_starts_this_memory(nuggets: Any, home: Path) -> None:
     said = nuggets.ok("schedule", "print", "--cron")
     line = said.splitlines()[0]
@@ -147,8 +137,7 @@ def test_the_printed_crontab_line_starts_this_memory(nuggets: Any, home: Path) -
     assert "MEMORY_REFLECTION_HOUR: set in this shell only" in said
     document = nuggets.json("schedule", "print", "--systemd")
     assert [Path(part["path"]).suffix for part in document["parts"]] == [".service", ".timer"]
-    assert nuggets.json("schedule", "print", "--launchd")["kind"] == "launchd"
-    assert nuggets.json("schedule", "print")["kind"] in ("systemd", "cron", "launchd")
+    assert nuggets.json("schedule", "print")["kind"] in ("systemd", "cron")
 
 
 # Real processes
@@ -220,10 +209,3 @@ def test_a_killed_daemon_leaves_its_place_to_the_next(
     )
     assert (once.returncode, once.stderr) == (0, "")
     assert once.stdout.startswith("next pass ")
-
-
-def test_times_are_of_the_memory_s_own_log(nuggets: Any) -> None:
-    before = datetime.now(UTC)
-    at = nuggets.json("reflect", "--if-due")["lastRun"]["at"]
-    assert before - timedelta(seconds=1) < datetime.fromisoformat(at) <= datetime.now(UTC)
-    assert json.dumps(at)

@@ -150,21 +150,3 @@ def test_a_log_whose_tables_are_damaged_is_set_aside_with_its_bytes_by_any_comma
         assert "the database is damaged" in result.stderr, command
         (kept,) = (nuggets.home / "quarantine").glob("*nuggets.db")
         assert kept.read_bytes() == damaged
-
-
-def test_a_log_damaged_where_only_a_listing_reads_is_set_aside_when_it_is_listed(
-    nuggets: Any, sound: Path
-) -> None:
-    shutil.copytree(sound, nuggets.home)
-    path = nuggets.home / "nuggets.db"
-    data = bytearray(path.read_bytes())
-    with closing(sqlite3.connect(path)) as connection:
-        (root,) = connection.execute(
-            "SELECT rootpage FROM sqlite_master WHERE name = 'entry_about'"
-        ).fetchone()
-    data[(root - 1) * _PAGE] = 0xFF
-    path.write_bytes(data)
-    result = nuggets("log")
-    assert result.exit_code == 0
-    assert "the database is damaged" in result.stderr
-    assert nuggets.json("log") == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import pytest
@@ -77,14 +76,6 @@ def test_what_cannot_be_added_is_one_error_and_nothing_is_kept(
     assert said in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
     assert rows(nuggets, "documents") == 0
-
-
-def test_a_pdf_without_its_library_names_the_command_that_installs_it(
-    nuggets: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "pypdf", None)
-    (tmp_path / "x.pdf").write_bytes(b"%PDF-1.4")
-    assert "pypdf" in nuggets.fails("document", "add", str(tmp_path / "x.pdf"), code=2)
 
 
 def test_before_anything_was_added_nothing_is_found_and_nothing_made(nuggets: Any) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -83,13 +82,6 @@ def test_a_broken_source_is_one_line_with_the_place(nuggets: Any, tmp_path: Path
     assert not nuggets.home.exists()
 
 
-def test_hostile_names_reach_no_terminal(nuggets: Any, tmp_path: Path) -> None:
-    (tmp_path / "AGENTS.md").write_text("- \x1b[2Jclear \u202ethe screen\n")
-    said = nuggets.ok("import", "AGENTS.md")
-    assert "\x1b" not in said
-    assert "\u202e" not in said
-
-
 def test_each_imported_credential_is_a_warning_that_names_its_note(nuggets: Any, tmp_path: Path) -> None:
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     nuggets("remember", "home", "token", token)
@@ -141,9 +133,3 @@ def test_an_export_replaces_only_an_earlier_one_and_is_for_its_owner_alone(
     nuggets.ok("export", "whole.json", "--force")
     assert nuggets.json("export", "whole.json")["notes"] == 1
     assert (tmp_path / "whole.json").stat().st_mode & 0o777 == 0o600
-
-
-def test_a_folder_of_claude_code_comes_by_the_name_of_its_project(nuggets: Any, tmp_path: Path) -> None:
-    folder = tmp_path / ".claude" / "projects" / "-home-me-app"
-    shutil.copytree(SAMPLES / "claude", folder / "memory")
-    assert nuggets.json("import", str(folder))["format"] == "claude"

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from kits.memory_files import note_object, write_graph
-from kits.scripted_model import ScriptedModel
 
 from core.pipeline.database.connection import Database
 from core.pipeline.service import Pipeline
@@ -84,23 +83,11 @@ def test_a_repetition_is_said(nuggets: Any) -> None:
     assert f"{first} says the same" in nuggets.ok("ingest", input=f"  {SAID}")
 
 
-def test_a_nugget_that_is_new_is_said(nuggets: Any) -> None:
-    nuggets.ok("remember", "project", "test cmd", "pytest -q")
-    assert "there is also project" in nuggets.ok("ingest", "--nugget", "projekt", input=SAID)
-    assert nuggets.json("ingest", "--nugget", "Project", input="We use tabs")["nuggetName"] == "project"
-
-
 def test_the_session_of_the_environment_is_taken(nuggets: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert nuggets.json("ingest", input="Nobody says whose")["session"] == ""
     monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "of-claude")
     assert nuggets.json("ingest", input="Claude says")["session"] == "of-claude"
     assert nuggets.json("ingest", "--session", "s1", input="Somebody says")["session"] == "s1"
-
-
-def test_a_frozen_pipeline_keeps_and_holds(nuggets: Any) -> None:
-    nuggets.home.mkdir(exist_ok=True)
-    (nuggets.home / "settings.toml").write_text("[pipeline]\nmutationsFrozen = true\n")
-    assert "it waits while the pipeline is frozen" in nuggets.ok("ingest", input=SAID)
 
 
 @pytest.mark.parametrize(
@@ -142,19 +129,6 @@ def test_a_text_that_does_not_end_is_refused_before_it_fills_the_machine(
     assert not Pipeline.exists(nuggets.home)
 
 
-def test_how_to_start_is_said_while_no_model_is_configured(nuggets: Any) -> None:
-    nuggets.home.mkdir(exist_ok=True)
-    (nuggets.home / "settings.toml").write_text('[pipeline.extraction]\nprovider = "none"\n')
-    assert "no model is configured" in nuggets.ok("ingest", input=SAID).splitlines()[-1]
-
-
-@pytest.mark.slow
-def test_that_no_model_is_configured_is_said_also_while_proposals_wait(nuggets: Any) -> None:
-    nuggets.ok("demo", "--dir", str(nuggets.home))
-    last = nuggets.ok("ingest", input=SAID).splitlines()[-1]
-    assert "proposals wait for your decision; no model is configured; 1 job is waiting" in last
-
-
 # The conversation behind an answer
 
 
@@ -191,33 +165,11 @@ def test_an_expanded_recall_gives_the_part_of_the_conversation(nuggets: Any) -> 
     assert lines[-1].endswith(" …")
 
 
-@pytest.mark.slow
-def test_a_note_that_the_pipeline_wrote_leads_back_to_its_conversation(nuggets: Any, tmp_path: Path) -> None:
-    talk = tmp_path / "talk.txt"
-    talk.write_text("user: hello\n" * 100 + SAID + "\nuser: bye" * 100)
-    nuggets.ok("ingest", "--session", "s1", "--project", "app", "--transcript", str(talk), input=SAID)
-    fact = {"content": SAID, "type": "decision", "confidence": 0.9}
-    model = ScriptedModel(by_prompt=lambda _: {"facts": [fact], "entities": []})
-    with Pipeline.open(nuggets.home, provider=model) as pipeline:
-        for _ in range(4):
-            pipeline.tick()
-    found = nuggets.json("recall", "Caroline chose over MongoDB", "--expand")
-    assert found["nuggetName"] == "app"
-    assert [(one["session"], SAID in one["text"]) for one in found["transcripts"]] == [("s1", True)]
-
-
 def test_without_expand_and_without_a_pipeline_nothing_is_looked_up(nuggets: Any) -> None:
     nuggets.ok("remember", "project", "test cmd", "pytest -q")
     assert "transcripts" not in nuggets.json("recall", "test cmd")
     assert nuggets.json("recall", "test cmd", "--expand")["transcripts"] == []
     assert not Pipeline.exists(nuggets.home)
-
-
-def test_credentials_of_a_conversation_are_not_given_back(nuggets: Any) -> None:
-    remembered(nuggets, f"user: password: hunter2hunter2\n{SAID}")
-    found = nuggets.json("recall", "which database was chosen for reports", "--expand")
-    assert "hunter2" not in json.dumps(found)
-    assert "[REDACTED]" in found["transcripts"][0]["text"]
 
 
 def test_a_damaged_conversation_leaves_the_answer(nuggets: Any) -> None:

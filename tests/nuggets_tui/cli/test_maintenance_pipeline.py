@@ -38,15 +38,3 @@ def test_a_fact_whose_note_was_deleted_is_found_and_taken_back(
     assert "Repaired 1 finding." in nuggets.ok("verify", "--repair", "--yes")
     assert status() == "retracted"
     assert nuggets.json("verify") == {"ok": True, "findings": []}
-
-
-@pytest.mark.slow
-def test_a_note_that_was_hidden_or_shown_by_hand_is_no_fault_and_the_pipeline_follows(
-    nuggets: Any, learned: tuple[str, Any]
-) -> None:
-    note, status = learned
-    for done, wanted in (("hide", "retracted"), ("unhide", "active")):
-        nuggets.ok("note", done, note)
-        assert nuggets.json("verify") == {"ok": True, "findings": []}
-        nuggets("daemon", "--once")
-        assert status() == wanted

@@ -129,11 +129,6 @@ def test_facts_of_a_nugget_whose_file_is_gone_with_the_history_are_said_to_be_mi
     assert len(written.json("notes", "--facts", "--nugget", "ops")) == 2
 
 
-def test_a_nugget_of_notes_alone_has_no_facts(nuggets: Any) -> None:
-    nuggets.ok("note", "add", "T", "c", "--nugget", "plain")
-    assert "but no facts" in nuggets.fails("notes", "--facts", "--nugget", "plain", code=1)
-
-
 @pytest.mark.slow
 def test_endless_titles_and_keys_are_cut_for_people_and_whole_in_json(written: Any) -> None:
     endless = "x" * 100_000

@@ -26,17 +26,6 @@ def test_an_overfull_nugget_answers_from_its_file_and_says_so_where_its_vectors_
     assert "undecoded" not in overfull.json("recall", "port of service9")
 
 
-@pytest.mark.slow
-def test_facts_says_how_full_an_overfull_nugget_is(overfull: Any) -> None:
-    assert (
-        "critical: 273.4% of capacity used"
-        in overfull.ok("notes", "--facts", "--nugget", "big").splitlines()[-1]
-    )
-    assert len(overfull.json("notes", "--facts", "--nugget", "big")) == 1400
-    overfull.ok("remember", "small", "one", "1")
-    assert "capacity" not in overfull.ok("notes", "--facts", "--nugget", "small")
-
-
 def test_a_nugget_that_cannot_be_read_is_named_in_the_answer(nuggets: Any) -> None:
     nuggets.ok("remember", "sound", "deploy command", "make ship")
     (nuggets.home / "torn.nugget.json").write_bytes(b'{"version": 4, "name": "torn", "facts": [{"key"')
@@ -44,8 +33,3 @@ def test_a_nugget_that_cannot_be_read_is_named_in_the_answer(nuggets: Any) -> No
     assert answer["answer"] == "make ship"
     assert [(one["nuggetName"], one["reason"]) for one in answer["skipped"]] == [("torn", "unreadable")]
     assert "torn" in nuggets("recall", "deploy command").stderr
-
-
-def test_an_answer_that_was_decoded_has_no_more_fields(nuggets: Any) -> None:
-    nuggets.ok("remember", "project", "test cmd", "pytest -q")
-    assert not {"undecoded", "skipped"} & set(nuggets.json("recall", "test cmd"))

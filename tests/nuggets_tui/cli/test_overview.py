@@ -139,32 +139,3 @@ def test_status_tells_a_problem_of_the_settings_once_and_other_commands_beside_t
         told = nuggets("status", *more)
         assert ("settings.toml" in told.stdout, told.stderr) == (True, "")
     assert "settings.toml" in nuggets("notes").stderr
-
-
-def test_names_that_mean_nothing_are_told_in_one_form_wherever_they_stand(nuggets: Any) -> None:
-    write_settings(
-        nuggets,
-        'theme = "nord"\n"a.b" = 1\n[backup]\n[promotion]\nthreshhold = 2\n[pipeline.worker]\nmaxRetrys = 2\n'
-        "[pipeline.telemetry]\nretention_days = 3\n",
-    )
-    warnings = [warning.rpartition("settings.toml: ")[2] for warning in nuggets.json("status")["warnings"]]
-    assert sorted(warnings) == [
-        "a.b: no such setting",
-        "backup: no such setting (did you mean backups?)",
-        "pipeline.telemetry: reserved",
-        "pipeline.worker.maxRetrys: no such setting (did you mean pipeline.worker.max_retries?)",
-        "promotion.threshhold: no such setting (did you mean promotion.threshold?)",
-        "theme: no such setting (did you mean app.theme?)",
-    ]
-
-
-def test_status_tells_what_of_the_pipelines_settings_is_not_followed(nuggets: Any) -> None:
-    write_settings(nuggets, "[pipeline]\nshadowMod = true\n[pipeline.worker]\npollMs = 5\n")
-    warnings = "\n".join(nuggets.json("status")["warnings"])
-    assert "(did you mean pipeline.shadow_mode?); true is used" in warnings
-    assert ": pipeline.worker.poll_ms: 5 is not usable (from 100 to 60,000); 2000 is used" in warnings
-    assert warnings.count("no such setting") == 1
-    write_settings(nuggets, "[pipeline")
-    assert len(nuggets.json("status")["warnings"]) == 1
-    nuggets.ok("ingest", "-", input="The billing service listens on port 8443.")
-    assert nuggets.json("pipeline")["mode"] == "off"

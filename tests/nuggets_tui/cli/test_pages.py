@@ -11,7 +11,6 @@ from kits.claude_pages import tree, write_folder
 
 from core import Memory
 from core.daily import daily_state
-from core.memories import found_memories
 from core.places import home_of
 from nuggets_tui.daemon import Daemon
 
@@ -73,14 +72,6 @@ def test_what_pages_have_no_place_for_is_said_and_nothing_is_written(
     assert said.startswith(f"nuggets: {folder}: ")
     assert "Claude Code" in said
     assert tree(folder) == before
-
-
-def test_a_folder_of_pages_among_the_memories_of_this_machine_is_one_that_opens(
-    folder: Path, nuggets: Any, tmp_path: Path
-) -> None:
-    (found,) = found_memories(tmp_path, {"CLAUDE_CONFIG_DIR": str(tmp_path / "claude")})
-    assert (found.kind, found.path) == ("claude", str(folder))
-    assert "billing" in nuggets.ok("--home", found.path, "notes").lower()
 
 
 def test_no_cleanup_runs_on_pages_unasked_and_one_by_hand_does(folder: Path, nuggets: Any) -> None:

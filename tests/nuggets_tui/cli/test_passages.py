@@ -57,25 +57,3 @@ def test_conditions_choose_documents_alone_or_none(found_in: Any) -> None:
     assert all("kind" not in one for one in found_in.json("search", "client is:note"))
     assert all("kind" not in one for one in found_in.json("search", "client +thirty"))
     assert "document" not in found_in("search", "client tag:none", "--json").stdout
-
-
-def test_a_setting_switches_them_off(found_in: Any) -> None:
-    (found_in.home / "settings.toml").write_text("[search]\npassages = 0\n")
-    assert all("kind" not in one for one in found_in.json("search", "client"))
-
-
-@pytest.mark.slow
-def test_a_long_document_takes_no_place_from_a_note(nuggets: Any, tmp_path: Any) -> None:
-    for number in range(6):
-        nuggets.ok(
-            "note", "add", f"Quetzal {number}", f"The quetzal sings at hour {number}.", "--nugget", "zoo"
-        )
-    path = tmp_path / "long.md"
-    path.write_text(
-        "\n\n".join(f"The quetzal sings. {'It is green. ' * 150} {number}" for number in range(20))
-    )
-    nuggets.ok("document", "add", str(path))
-    assert nuggets("daemon", "--once").exit_code == 0
-    listed = nuggets.json("search", "quetzal sings", "--limit", "6")
-    assert len([one for one in listed if "kind" not in one]) == 6
-    assert len([one for one in listed if one.get("kind") == "document"]) == 2

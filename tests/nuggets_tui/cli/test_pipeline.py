@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from kits.fake_ollama import FakeOllama, Reply
 from kits.scripted_model import Line, ScriptedModel
 from kits.service_kit import Clock, Failing, configure, drain, open_pipeline
-from kits.writes_kit import decision, fact, found, parrot
+from kits.writes_kit import decision, fact, found
 
 from core.pipeline.models.provider import ModelHttpError, Provider
 from core.pipeline.service import Pipeline
@@ -61,15 +60,6 @@ def test_status_tells_the_light_counts_and_the_model(nuggets: Any, worked: Worke
     lines = nuggets.ok("pipeline")
     assert lines.startswith("idle  nothing to do\n")
     assert "worker.max_retries" in lines
-
-
-def test_the_overview_of_a_memory_says_in_one_line_how_it_stands(nuggets: Any, worked: Worked) -> None:
-    assert nuggets.json("status")["pipeline"] is None
-    assert "texts  " not in nuggets.ok("status")
-    worked(FIRST, settings="shadowMode = true")
-    told = nuggets.json("status")["pipeline"]
-    assert (told["light"], told["jobs"], told["proposalsOpen"]) == ("review", {"completed": 1}, 1)
-    assert "texts  review: 1 proposal waits for you" in nuggets.ok("status")
 
 
 @pytest.mark.parametrize(("fallback", "light"), [("none", "off"), ("ollama", "working")])
@@ -230,19 +220,6 @@ def found_titles(nuggets: Any) -> set[str]:
 
 
 @pytest.mark.slow
-def test_a_changed_fact_is_counted_shown_beside_the_old_and_found_meanwhile(
-    nuggets: Any, changed: str
-) -> None:
-    assert "1 proposal for you: nuggets pipeline proposals" in nuggets.ok("pipeline")
-    assert nuggets.json("pipeline")["light"] == "review"
-    assert "1 proposal waits" in nuggets.ok("status")
-    listed = nuggets.ok("pipeline", "proposals")
-    assert f"~ {NEW}" in listed
-    assert f"replaces: {OLD}" in listed
-    assert "it changes a note: you decide" in listed
-
-
-@pytest.mark.slow
 def test_a_recall_that_answers_with_a_disputed_fact_says_so_until_it_is_decided(
     nuggets: Any, changed: str
 ) -> None:
@@ -285,56 +262,6 @@ def test_accepting_all_above_a_confidence_says_which_changes_it_leaves_and_how_t
     assert "waits for you" not in nuggets.ok("pipeline", "accept", "--above", "0")
 
 
-def test_both_sides_of_a_change_are_shown_before_they_are_accepted_at_once(
-    nuggets: Any, worked: Worked, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    script: list[Line] = [found(OLD), found(NEW), decision("update", "C1")]
-    worked(f"{OLD}.", f"{NEW}.", settings="shadowMode = true", model=ScriptedModel(script))
-    ids = [one["id"] for one in nuggets.json("pipeline", "proposals")]
-    assert len(ids) == 2
-    assert nuggets.json("pipeline", "accept", "--above", "0", "--dry-run") == []
-    shown = nuggets.ok("pipeline", "accept", *ids, "--dry-run")
-    assert f"replaces: {OLD}" in shown
-    done = nuggets.json("pipeline", "accept", *ids, "--yes")
-    assert len(done["written"]) == 1
-    assert [one["why"] for one in done["skipped"]] == ["a later one replaces it"]
-    assert contents(nuggets) == [NEW]
-
-
-@pytest.mark.slow
-def test_daemon_once_ends_with_an_exit_code_when_nothing_could_be_read(nuggets: Any) -> None:
-    with FakeOllama(by_prompt=lambda _: Reply("broken", status=500)) as ollama:
-        configure(nuggets.home, f'[pipeline.extraction]\nendpoint = "{ollama.url}"')
-        assert nuggets("daemon", "--once").exit_code == 0
-        nuggets.ok("ingest", "-", input=FIRST)
-        done = nuggets("daemon", "--once")
-        assert (done.exit_code, done.stdout) == (1, "")
-        assert "1 text could not be read: " in done.stderr
-        ollama.by_prompt = parrot().by_prompt  # type: ignore[assignment]
-        assert nuggets("daemon", "--once").exit_code == 0
-    assert contents(nuggets) == [FIRST]
-
-
-@pytest.mark.slow
-def test_what_was_not_read_of_a_text_is_said_by_status_and_jobs_and_read_by_a_retry(
-    nuggets: Any, worked: Worked
-) -> None:
-    settings = "[pipeline.extraction]\nwindow_chars = 1500\nmax_windows = 1"
-    text = " ".join(f"Server number {number} stands in rack {number * 7 + 3}." for number in range(50))
-    worked(text, settings=settings)
-    told = nuggets.json("pipeline", "status")
-    assert told["unread"] == 1
-    assert "1 text was not read whole" in nuggets.ok("pipeline")
-    (job,) = nuggets.json("pipeline", "jobs")
-    assert (job["status"], job["windowsRead"]) == ("completed", 1)
-    assert job["windows"] > 1
-    assert f"{job['unread']:,} of {len(text):,} characters were not read" in nuggets.ok("pipeline", "jobs")
-    assert f"1 of {job['windows']} parts read" in nuggets.ok("pipeline", "jobs")
-    nuggets.ok("pipeline", "retry", str(job["id"]))
-    (again,) = nuggets.json("pipeline", "jobs")
-    assert again["status"] == "pending"
-
-
 @pytest.mark.slow
 def test_a_removed_text_hides_its_notes_and_comes_back_by_undo_or_by_its_id(
     nuggets: Any, worked: Worked
@@ -374,24 +301,3 @@ def test_a_sweep_says_what_it_deletes_and_a_dry_run_deletes_nothing(nuggets: Any
     assert done == rehearsal | {"dryRun": False}
     assert nuggets.json("pipeline", "jobs") == []
     assert shown(nuggets) == [FIRST]
-
-
-@pytest.mark.slow
-def test_the_state_of_embeddings_is_told_and_a_search_says_what_they_gave(nuggets: Any) -> None:
-    with FakeOllama(models=("m",), vector_of=lambda text: [1.0, 0.0]) as ollama:
-        configure(nuggets.home, "enabled = true")
-        nuggets.home.joinpath("settings.toml").write_text(
-            f'[pipeline.extraction]\nendpoint = "{ollama.url}"\n[pipeline.embedding]\nmodel = "m"\n'
-            "query_timeout_ms = 5000\n"
-        )
-        nuggets.ok("note", "add", "Payments", "All of it goes through Acme.")
-        Pipeline.open(nuggets.home).close()
-        told = nuggets.json("pipeline")["embeddings"]
-        assert (told["model"], told["embeddedNotes"]) == ("m", 0)
-        nuggets("daemon", "--once")
-        told = nuggets.json("pipeline")["embeddings"]
-        assert (told["notes"], told["embeddedNotes"], told["failing"]) == (1, 1, 0)
-        assert "embeddings  m: 1 of 1 note" in nuggets.ok("pipeline")
-        assert "similar in meaning, 1.00 of 1" in nuggets("search", "qwertyuiop", "--explain").output
-        (candidate,) = nuggets.json("recall", "qwertyuiop", code=1)["candidates"]
-        assert candidate["title"].startswith("Payments")

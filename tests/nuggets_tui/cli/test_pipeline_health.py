@@ -69,18 +69,6 @@ def test_a_dry_run_lists_each_thing_and_changes_nothing_and_the_run_does_just_th
     assert "Nothing is recommended." in nuggets.ok("pipeline", "maintain")
 
 
-def test_what_no_repair_can_help_is_told_with_where_its_reason_stands(
-    nuggets: Any, pipeline: Pipeline
-) -> None:
-    kill_jobs(pipeline, Clock(), error_class="not_found")
-    named = ("pipeline", "maintain", "--action", "requeueDeadJobs")
-    assert "`nuggets pipeline jobs --status dead`" in nuggets.ok(*named, "--dry-run")
-    assert nuggets.ok(*named).splitlines() == [
-        "try dead jobs again, once each: nothing to put right, 3 left",
-        "  nuggets pipeline jobs --status dead says why",
-    ]
-
-
 def test_no_retry_is_recommended_where_none_can_help_and_the_dead_jobs_still_count(
     nuggets: Any, pipeline: Pipeline
 ) -> None:
@@ -96,16 +84,6 @@ def test_no_retry_is_recommended_where_none_can_help_and_the_dead_jobs_still_cou
     kill_jobs(pipeline, Clock(), count=1)
     told = nuggets.json("pipeline", "health", code=1)
     assert [one["action"] for one in told["recommendations"]] == ["requeueDeadJobs"]
-
-
-def test_where_no_model_is_configured_nothing_says_that_one_answers(nuggets: Any, pipeline: Pipeline) -> None:
-    named = {one["name"]: one for one in nuggets.json("pipeline", "health")["domains"]}
-    assert (named["provider"]["said"], named["provider"]["score"]) == ("The model answers.", 1.0)
-    configure(nuggets.home, '[pipeline.extraction]\nprovider = "none"')
-    named = {one["name"]: one for one in nuggets.json("pipeline", "health")["domains"]}
-    assert named["provider"]["said"] == "No model is configured to read texts."
-    assert (named["provider"]["score"], named["provider"]["status"]) == (None, "unknown")
-    assert "model  not configured;" in nuggets.ok("pipeline")
 
 
 def test_what_a_newer_version_wrote_is_not_called_healthy(nuggets: Any, pipeline: Pipeline) -> None:
@@ -136,12 +114,6 @@ def test_a_repair_that_ran_just_now_is_denied_unless_it_is_forced(nuggets: Any, 
     assert denied["gate"] == "cooldown"
     [run] = nuggets.json("--as", "me", *named, "--force")
     assert run["status"] == "done"
-
-
-def test_a_freeze_holds_for_the_command_too(nuggets: Any, pipeline: Pipeline) -> None:
-    configure(nuggets.home, "[pipeline.autonomous]\nfrozen = true")
-    [denied] = nuggets.json("pipeline", "maintain", "--action", "checkFtsConsistency", "--force", code=1)
-    assert denied["gate"] == "frozen"
 
 
 def test_doctor_names_an_unhealthy_pipeline_and_settings_that_are_reserved(

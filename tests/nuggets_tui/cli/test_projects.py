@@ -71,22 +71,6 @@ def test_another_project_is_named_by_an_option_or_the_environment(
     assert nuggets.json("recall", "target")["answer"] == "marlin"
 
 
-def test_names_of_projects_are_offered_in_a_shell(
-    nuggets: Any, three: dict[str, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from click.shell_completion import ShellComplete
-
-    from nuggets_tui.cli import program
-    from nuggets_tui.cli.invocation import Invocation
-
-    monkeypatch.chdir(three["scanner"])
-    nuggets.ok("remember", "deploys", "target", "marlin")
-    home = str(nuggets.home)
-    for words, begun in ((["--project"], "sc"), (["recall", "--project"], ""), (["projects", "rename"], "s")):
-        shell = ShellComplete(program, {"obj": Invocation(home=home)}, "nuggets", "_NUGGETS_COMPLETE")
-        assert [one.value for one in shell.get_completions(words, begun)] == ["scanner"]
-
-
 def test_a_fact_without_a_nugget_goes_to_the_project_at_hand(
     nuggets: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -84,14 +84,6 @@ def test_a_bullet_edited_by_hand_is_named_with_how_to_replace_it(recalled: Any, 
     assert "make ship" in page(tmp_path)
 
 
-def test_lines_that_agents_do_not_read_are_told(recalled: Any, tmp_path: Path) -> None:
-    (tmp_path / "MEMORY.md").write_text("mine\n" * 250)
-    shown = recalled.ok("promote", "--dry-run", "--memory-dir", str(tmp_path))
-    assert "agents read only the first 200; not read: deploy cmd, test cmd" in shown.replace(
-        "test cmd, deploy cmd", "deploy cmd, test cmd"
-    )
-
-
 def test_all_writes_every_file_known_and_leaves_out_what_is_gone(recalled: Any, tmp_path: Path) -> None:
     assert "--memory-dir" in recalled.fails("promote", "--all", code=1)
     for name in ("a", "b", "gone"):
@@ -121,18 +113,6 @@ def test_status_lists_no_page_whose_promotion_was_undone(recalled: Any, tmp_path
         recalled.ok("undo")
 
 
-def test_status_lists_the_files_promoted_to(recalled: Any, tmp_path: Path) -> None:
-    assert recalled.json("status")["promotedTo"] == []
-    recalled.ok("promote", "--memory-dir", str(tmp_path / "a"))
-    (found,) = recalled.json("status")["promotedTo"]
-    assert (found["path"], found["entryCount"], found["there"]) == (
-        str(tmp_path / "a" / "MEMORY.md"),
-        2,
-        True,
-    )
-    assert str(tmp_path / "a" / "MEMORY.md") in recalled.ok("status")
-
-
 def test_a_person_is_asked_for_what_they_chose(recalled: Any, tmp_path: Path, at_keyboard: Any) -> None:
     where = ("--memory-dir", str(tmp_path))
     known = ids(recalled.json("promote", "--dry-run", *where))
@@ -154,15 +134,6 @@ def test_whether_the_daily_pass_promotes_is_said_once_and_taken_back(nuggets: An
     nuggets.ok("undo")
     assert not (nuggets.home / "settings.toml").exists()
     assert "--automatic" in nuggets.fails("promote", "--automatic", "never", "--all")
-
-
-def test_of_a_note_that_was_deleted_no_recalls_are_counted(recalled: Any, tmp_path: Path) -> None:
-    where = ("--memory-dir", str(tmp_path))
-    recalled.ok("promote", *where)
-    recalled.ok("note", "delete", "test cmd", "--yes")
-    shown = recalled.ok("promote", "--dry-run", *where)
-    assert "removed" in shown
-    assert "0 recalls" not in shown
 
 
 def test_all_leaves_a_page_alone_whose_promotion_was_undone_until_it_is_promoted_by_name(

@@ -67,13 +67,6 @@ def test_a_text_is_named_by_its_job_and_by_the_start_of_its_id(nuggets: Any, wor
     assert "the id is empty" in nuggets.fails("pipeline", "text", " ", code=2)
 
 
-def test_two_texts_that_an_id_may_mean_are_both_named(nuggets: Any, worked: Work) -> None:
-    first, second = worked(), worked(CAT)
-    told = nuggets.fails("pipeline", "text", "raw-")
-    assert first in told
-    assert second in told
-
-
 def test_where_no_text_was_submitted_it_says_so_and_makes_nothing(nuggets: Any) -> None:
     assert "no text was submitted yet" in nuggets.fails("pipeline", "text", "1", code=1)
     assert not has_pipeline(nuggets.home)
@@ -86,24 +79,6 @@ def test_what_no_model_has_read_is_said_with_its_places_and_why(nuggets: Any, wo
     lines = nuggets.ok("pipeline", "text", raw_id)
     assert f"{len(TEXT)} of {len(TEXT)} characters are not read" in lines
     assert "Ollama HTTP 400: bad" in lines
-
-
-def test_a_part_that_was_not_read_is_named_by_its_place(nuggets: Any, worked: Work) -> None:
-    long = " ".join(f"Sentence number {number} tells of the archive in Frankfurt." for number in range(120))
-    settings = "[pipeline.extraction]\nwindow_chars = 2000\nmax_windows = 1"
-    raw_id = worked(long, settings=settings, model=ScriptedModel(by_prompt=lambda prompt: found()))
-    (left,) = nuggets.json("pipeline", "text", raw_id)["unread"]
-    assert 0 < left["start"] < 2_001
-    assert left["end"] == len(long)
-    assert f"those {left['start']:,} to {left['end']:,}" in nuggets.ok("pipeline", "text", raw_id)
-
-
-def test_a_repetition_and_a_frozen_text_say_why_they_are_not_read(nuggets: Any, worked: Work) -> None:
-    first = worked()
-    assert f"{first} says the same" in nuggets.ok("pipeline", "text", worked())
-    assert "the pipeline is frozen" in nuggets.ok(
-        "pipeline", "text", worked("Ben sails on Sundays.", settings="mutations_frozen = true")
-    )
 
 
 def test_a_note_leads_back_to_its_sentence_the_fact_the_model_and_its_prompt(

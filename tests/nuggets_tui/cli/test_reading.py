@@ -148,20 +148,6 @@ def test_a_recall_of_what_was_taken_back_counts_on_what_it_answered(nuggets: Any
     assert held["user:c"] == ("theirs", 0)
 
 
-def test_python_reads_through_a_memory_that_was_opened_to_read(beside: Path) -> None:
-    before = _files(beside)
-    memory = Memory.open(beside, reconcile=False)
-    assert memory.snapshot.note(ONE).content == "Ours about ferries."
-    assert memory.search("ferries")[0].note.id == ONE
-    assert memory.recall("ferries", record=False).note_id == ONE
-    assert memory.history.log()[0].change_set.kind == "restore"
-    assert memory.history.timeline() is not None
-    memory.close()
-    assert _files(beside) == before
-    memory.refresh()
-    assert content_of(beside) == "Ours about ferries."
-
-
 def test_a_read_beside_an_open_memory_sees_what_is_not_in_the_file_of_the_log_yet(
     nuggets: Any, beside: Path
 ) -> None:
@@ -212,28 +198,3 @@ def _killed_before(step: int, home: Path) -> None:
 
 def _hide_fact_note(draft: Draft) -> None:
     hide_note(draft, next(note.id for note in draft.snapshot.notes if note.is_fact and note.key == "user:a"))
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is refused to root")
-def test_a_folder_that_may_only_be_read_is_read_as_it_is_to_be(nuggets: Any, beside: Path) -> None:
-    for path in (beside, beside / "graph"):
-        path.chmod(0o500)
-    try:
-        assert nuggets.json("note", "show", ONE)["content"] == "Ours about ferries."
-        assert nuggets.json("log")[0]["kind"] == "restore"
-    finally:
-        for path in (beside, beside / "graph"):
-            path.chmod(0o700)
-
-
-def test_where_nothing_may_be_written_a_read_answers_all_the_same(
-    nuggets: Any, beside: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from core.storage.journal import session
-
-    monkeypatch.setattr(session.os, "access", lambda path, mode: mode != os.W_OK)
-    before = _files(beside)
-    memory = Memory.open(beside)
-    assert memory.snapshot.note(ONE).content == "Ours about ferries."
-    assert memory.history.log()[0].change_set.kind == "restore"
-    assert _files(beside) == before

@@ -69,11 +69,6 @@ def test_a_person_sees_the_changes_and_is_asked(untidy: Any, at_keyboard: Any) -
     assert untidy.bytes() != before
 
 
-def test_yes_asks_nobody(untidy: Any, at_keyboard: Any) -> None:
-    at_keyboard()
-    assert "Changed" in untidy.ok("reflect", "--yes")
-
-
 def test_reflection_takes_filters_and_a_limit(untidy: Any) -> None:
     assert untidy.json("reflect", "--dry-run", "--limit", "1")["inspected"] == 1
     assert untidy.json("reflect", "--dry-run", "--scope", "session")["inspected"] == 0
@@ -102,15 +97,6 @@ def test_some_are_accepted_and_others_refused_in_one_go(untidy: Any) -> None:
     assert "no-such" in untidy.fails("reflect", "--refuse", "no-such", code=1)
 
 
-def test_refusing_asks_nobody_and_a_dry_run_remembers_nothing(untidy: Any, at_keyboard: Any) -> None:
-    merge = next(c["id"] for c in untidy.json("reflect", "--dry-run")["changes"] if c["type"] == "merge")
-    before = untidy.bytes()
-    assert "1 refused" in untidy.ok("reflect", "--refuse", merge, "--dry-run")
-    assert untidy.bytes() == before
-    at_keyboard()
-    assert "1 refused" in untidy.ok("reflect", "--refuse", merge)
-
-
 @pytest.mark.slow
 def test_a_run_archives_five_at_most_says_what_waits_and_all_lifts_that(nuggets: Any) -> None:
     for number in range(8):
@@ -118,12 +104,6 @@ def test_a_run_archives_five_at_most_says_what_waits_and_all_lifts_that(nuggets:
     assert "3 more to archive wait for the next pass" in nuggets.ok("reflect", "--dry-run")
     assert nuggets.json("reflect", "--dry-run")["left"] == {"merged": 0, "hidden": 3}
     assert nuggets.json("reflect", "--all")["hidden"] == 8
-
-
-def test_each_change_says_why_and_how_sure_it_is(untidy: Any) -> None:
-    for change in untidy.json("reflect", "--dry-run")["changes"]:
-        assert change["reason"]
-        assert 0 <= change["confidence"] <= 1
 
 
 @pytest.fixture
@@ -157,26 +137,8 @@ def test_promotion_writes_memory_md_and_says_what(recalled: Any, tmp_path: Path)
     assert "1 removed" in recalled.ok("promote", "--memory-dir", str(target))
 
 
-def test_promotion_asks_a_person(recalled: Any, tmp_path: Path, at_keyboard: Any) -> None:
-    target = tmp_path / "docs"
-    target.mkdir()
-    at_keyboard()
-    refused = recalled("promote", "--memory-dir", str(target), input="n\n")
-    assert "pytest -q" in refused.output
-    assert not (target / "MEMORY.md").exists()
-    refused = recalled("promote", "--memory-dir", str(target), "--json", input="n\n")
-    assert json.loads(refused.stdout)["promoted"] == 0
-    recalled.ok("promote", "--memory-dir", str(target), input="y\n")
-    assert (target / "MEMORY.md").exists()
-
-
 def test_promotion_without_a_target_says_what_to_do(recalled: Any) -> None:
     assert "--memory-dir" in recalled.fails("promote", code=1)
-
-
-def test_an_unknown_id_is_said_of_the_option_it_was_given_to(untidy: Any) -> None:
-    assert untidy.fails("reflect", "--refuse", "zz", code=1).startswith("nuggets: --refuse: ")
-    assert untidy.fails("reflect", "--accept", "zz", code=1).startswith("nuggets: --accept: ")
 
 
 def test_a_doubtful_link_is_listed_and_made_only_when_it_is_named(nuggets: Any) -> None:
@@ -189,17 +151,6 @@ def test_a_doubtful_link_is_listed_and_made_only_when_it_is_named(nuggets: Any) 
     assert "1 uncertain change" in shown
     assert nuggets.json("reflect")["linked"] == 0
     assert nuggets.json("reflect", "--accept", link["id"])["linked"] == 1
-
-
-def test_a_folder_that_promotion_would_make_is_said_before_it_asks(
-    recalled: Any, tmp_path: Path, at_keyboard: Any
-) -> None:
-    at_keyboard()
-    folder = tmp_path / "typo"
-    said = recalled("promote", "--memory-dir", str(folder), input="n\n")
-    assert f"The folder {folder} does not exist yet and will be created." in said.output.replace("\n", " ")
-    assert not folder.exists()
-    assert recalled.json("status")["promotedTo"] == []
 
 
 @pytest.mark.parametrize("command", ["reflect", "promote"])

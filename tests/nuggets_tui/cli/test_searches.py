@@ -13,11 +13,6 @@ def filled(nuggets: Any) -> Any:
     return nuggets
 
 
-def test_without_any_the_list_says_how_to_keep_one(filled: Any) -> None:
-    assert filled.json("searches") == []
-    assert "nuggets searches keep" in filled.ok("searches")
-
-
 def test_a_name_is_taken_once_unless_it_is_to_be_replaced(filled: Any) -> None:
     filled.ok("searches", "keep", "one", "auth")
     assert "a saved search with this name exists" in filled.fails("searches", "keep", "one", "soup", code=2)
@@ -44,13 +39,3 @@ def test_a_broken_file_of_searches_is_named_once_and_kept(filled: Any) -> None:
         assert said.endswith("the file is unchanged; fix the file or move it away")
     assert path.read_text(encoding="utf-8") == "[searches\n"
     assert sorted(filled.home.rglob("*")) == before
-
-
-def test_searches_that_cannot_be_read_never_pass_for_none(filled: Any) -> None:
-    path = filled.home / "searches.toml"
-    path.write_text("[searches\n", encoding="utf-8")
-    assert "cannot be read" in filled.fails("searches", code=2)
-    path.write_text('[searches.a]\nquery = "soup"\n[searches.b]\nquery = 3\n', encoding="utf-8")
-    result = filled("searches")
-    assert result.exit_code == 1
-    assert "skipped what is not a saved search: b" in result.stderr

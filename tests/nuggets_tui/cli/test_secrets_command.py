@@ -106,15 +106,6 @@ def test_a_text_that_was_handed_in_is_listed_and_masked_with_all_that_came_of_it
     assert "no note, fact or submitted text" in nuggets.ok("secrets").lower()
 
 
-@pytest.mark.slow
-def test_note_and_text_are_masked_together(leaky: Any) -> None:
-    leaky.ok("ingest", "-", input=f"The wifi password is {VALUE} for now.")
-    assert "Masked 3 notes, facts and texts" in leaky.ok("secrets", "--mask", "--yes")
-    for path in leaky.home.rglob("*"):
-        assert not path.is_file() or VALUE.encode() not in path.read_bytes()
-    assert leaky.json("secrets")["secrets"] == []
-
-
 def test_a_text_that_holds_none_is_said_once(nuggets: Any) -> None:
     handed = nuggets.json("ingest", input=f"The staging password is {VALUE} for now.")["id"]
     assert nuggets.json("secrets", "--none", handed) == {"notSecret": [handed], "changeSet": None}
@@ -130,11 +121,6 @@ def test_a_file_that_holds_it_after_all_is_named_and_the_command_ends_with_one(l
     assert done.exit_code == 1
     assert [one["path"] for one in json.loads(done.stdout)["left"]] == [str(mine)]
     assert mine.read_text() == f"I wrote {VALUE}"
-
-
-@pytest.mark.slow
-def test_nothing_is_left_where_the_proof_finds_nothing(leaky: Any) -> None:
-    assert "none holds it any more" in leaky.ok("secrets", "--mask", "--yes")
 
 
 def test_what_cannot_be_masked_is_named_and_fails_the_command(nuggets: Any) -> None:

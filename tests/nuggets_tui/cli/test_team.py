@@ -56,13 +56,6 @@ def test_each_answer_says_whose_it_is(own: CommandLine) -> None:
     assert own.json("recall", "backups every night")["whose"] == "yours"
 
 
-def test_an_explanation_is_of_the_note_of_either(own: CommandLine) -> None:
-    assert own.json("search", "staging cluster", "--explain", "Deploy steps")[0]["whose"] == "team"
-    assert own.json("search", "backups", "--explain", "Backups")[0]["whose"] == "yours"
-    assert own.json("search", "make", "--explain", "Rollback")[0]["whose"] == "team"
-    assert own.json("recall", "backups every night", "--explain")["explained"][0]["whose"] == "yours"
-
-
 def test_without_a_team_nothing_is_said_of_it(own: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
     for away in ("off", str(own.home / "nowhere")):
         monkeypatch.setenv("NUGGETS_TEAM", away)
@@ -82,18 +75,6 @@ def test_status_says_where_the_teams_notes_are_and_how_many_where_they_are_near(
     monkeypatch.setenv("NUGGETS_TEAM", "off")
     assert own.json("status")["team"] is None
     assert "team" not in own.ok("status")
-
-
-def test_the_setting_names_the_folder_or_switches_it_off(
-    own: CommandLine, pages: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("NUGGETS_TEAM")
-    settings = own.home / "settings.toml"
-    assert len(own.json("search", "make")) == 1
-    settings.write_text(f'[team]\nfolder = "{pages}"\n')
-    assert len(own.json("search", "make")) == 3
-    monkeypatch.setenv("NUGGETS_TEAM", "off")
-    assert len(own.json("search", "make")) == 1
 
 
 @pytest.mark.slow
@@ -151,12 +132,6 @@ def test_the_notes_of_one_team_have_no_other_teams_beside_them(
     before = tree(other)
     own.fails("--home", str(pages), "note", "edit", "Make", "--content", "Run it.", code=1)
     assert tree(other) == before
-
-
-def test_the_teams_own_folder_as_the_memory_is_no_double(own: CommandLine, pages: Path) -> None:
-    hits = own.json("--home", str(pages), "search", "make")
-    assert sorted(hit["title"] for hit in hits) == ["Deploy steps", "Rollback"]
-    assert all("whose" not in hit for hit in hits)
 
 
 @pytest.mark.slow

@@ -144,21 +144,6 @@ def test_a_path_of_a_home_folder_is_pointed_out_with_its_line(
     assert text in (project / ".nuggets" / "notes" / "not-fine.md").read_text()
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "GET https://example.org/home/ada/x",
-        "about 1~2 and ~ 5",
-        "use /usr/local/bin",
-        "~~struck~~",
-        "homes: /home, /Users",
-    ],
-)
-def test_what_names_nobody_is_shared(project: Path, nuggets: Any, text: str) -> None:
-    shown = nuggets.json("team", "share", add(nuggets, "T", text), "--dry-run")
-    assert (shown["refused"], shown["files"][0]["homes"]) == ([], [])
-
-
 def test_the_index_is_made_by_command_in_the_order_of_files_and_is_no_note(
     project: Path, nuggets: Any
 ) -> None:
@@ -224,12 +209,3 @@ def test_two_clones_and_a_branch_bring_a_note_to_others_and_search_finds_it(
     assert (hit["id"], hit["title"]) == (mine["id"], "Deploy to staging")
     git(clone, "checkout", "-q", "HEAD~1")
     assert nuggets.json("search", "staging", "--home", str(theirs), code=1) == []
-
-
-def test_a_subject_that_names_somebodys_home_folder_is_pointed_out_as_a_text_is(
-    project: Path, nuggets: Any
-) -> None:
-    id = add(nuggets, "T", "text")
-    nuggets.ok("note", "edit", id, "--subject", "/home/ada/work")
-    (file,) = nuggets.json("team", "share", id, "--dry-run")["files"]
-    assert file["homes"]

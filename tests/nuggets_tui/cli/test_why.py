@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -55,11 +54,6 @@ def test_what_keeps_a_note_out_is_told_and_counts_no_recall(filled: Any) -> None
     filled.ok("note", "hide", "Rollback")
     assert explained(filled, QUESTION, "Rollback")["obstacle"] == "hidden"
     assert hits(filled) == 0
-
-
-@pytest.mark.parametrize("question", ["?", "the", "\u200b"])
-def test_a_question_without_a_word_is_explained_as_one_that_asks_nothing(filled: Any, question: str) -> None:
-    assert explained(filled, question, "Rollback")["rank"] == 0
 
 
 @pytest.mark.parametrize("command", ["search", "recall"])
@@ -168,20 +162,6 @@ def test_a_question_without_a_word_finds_nothing_and_an_empty_one_is_bad_input(f
     for command in ("recall", "search"):
         for question in ("", " "):
             assert "nuggets search" not in filled.fails(command, question)
-
-
-@pytest.mark.parametrize("hostile", [text for text in HOSTILE if text.strip()])
-def test_hostile_notes_are_offered_harmlessly(nuggets: Any, hostile: str) -> None:
-    text = hostile.replace("\ud800", "")[:2_000]
-    nuggets.ok("note", "add", f"{text} gasket", f"{text}\n torque of the gasket")
-    for question in ("gasket of a periscope", f"gasket {text[:100]} periscope lamp"):
-        result = nuggets("recall", "--", question)
-        assert result.exit_code in (0, 1)
-        assert not RAW.search((result.stdout + result.stderr).replace("\n", ""))
-        # An answer is given whole.
-        assert result.exit_code == 0 or all(len(line) < 400 for line in result.stdout.splitlines())
-        document = json.loads(nuggets("recall", "--json", "--", question).stdout)
-        assert not RAW.search(json.dumps(document, ensure_ascii=True))
 
 
 def test_a_mistyped_word_is_said_with_the_word_it_was_taken_for(nuggets: Any) -> None:
