@@ -87,14 +87,6 @@ def test_a_project_has_files_of_its_own(user: Path, nuggets: Any) -> None:
     assert of_agents(user) == {}
 
 
-def test_a_broken_file_is_one_line_and_exit_code_2(user: Path, nuggets: Any) -> None:
-    (user / ".claude.json").write_bytes(b"{broken")
-    said = nuggets.fails("agent", "install", "claude")
-    assert ".claude.json" in said
-    assert "no file was changed" in said
-    assert of_agents(user) == {".claude.json": b"{broken"}
-
-
 def test_an_entry_that_is_not_ours_is_a_conflict(user: Path, nuggets: Any) -> None:
     (user / ".claude.json").write_bytes(b'{"mcpServers": {"nuggets": {"command": "x"}}}')
     assert "not of this program" in nuggets.fails("agent", "install", "claude", code=3)

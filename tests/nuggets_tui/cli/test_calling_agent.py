@@ -88,12 +88,6 @@ def test_what_an_agent_writes_is_logged_as_the_agent_and_is_from_an_agent(
         assert (entry["author"], entry["authorKind"]) == ("claude", "agent")
 
 
-def test_what_a_person_writes_is_from_the_user(nuggets: Any) -> None:
-    nuggets.ok("remember", "app", "editor", "helix", "--as", "me")
-    assert (nuggets.notes()[0]["source"], nuggets.notes()[0]["confidence"]) == ("explicit_user", 0.9)
-    assert nuggets.json("log")[0]["authorKind"] == "person"
-
-
 @pytest.mark.parametrize("named", ["codex", "Codex", "codex-cli"])
 def test_as_names_the_author_whatever_the_environment_says(
     nuggets: Any, monkeypatch: pytest.MonkeyPatch, named: str
@@ -135,13 +129,6 @@ def test_undo_takes_back_the_callers_own_change_and_never_anothers(
     theirs = nuggets.json("log", "--author", "codex")[0]["id"]
     person(lambda: nuggets.ok("undo", theirs))
     assert keys() == ["its"]
-
-
-def test_the_help_of_every_command_names_as_and_no_default_of_it(nuggets: Any) -> None:
-    for args in (("undo",), ("note", "add"), ("--help",)):
-        said = " ".join(nuggets.ok(*args, *(() if args == ("--help",) else ("--help",))).split())
-        assert "--as NAME Author of the change: the name of an agent, or me." in said
-        assert "as_name" not in said
 
 
 def test_what_a_caller_writes_that_names_no_agent_is_taken_for_what_the_user_said(

@@ -11,7 +11,6 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from click.shell_completion import shell_complete
 from kits.memory_files import tree
 
 from core.projects import Project, register
@@ -69,11 +68,6 @@ def test_a_search_is_completed_with_projects_and_nuggets(memory: Path) -> None:
     assert complete("search", "nugget:z") == ["nugget:zoo"]
 
 
-def test_another_folder_is_completed_where_one_is_named(memory: Path, tmp_path: Path) -> None:
-    assert complete("--home", str(tmp_path / "none"), "notes", "--facts", "--nugget", "") == []
-    assert complete("--home", str(memory), "notes", "--facts", "--nugget", "w") == ["web"]
-
-
 def test_completing_leaves_no_trace_and_bears_damage(memory: Path) -> None:
     before = tree(memory)
     complete("note", "show", "")
@@ -114,16 +108,6 @@ def test_the_shell_that_is_used_is_taken_where_none_is_named(
     assert "fish_complete" in nuggets.ok("completion")  # type: ignore[attr-defined]
     monkeypatch.setenv("SHELL", "/bin/tcsh")
     assert "bash, zsh, fish" in nuggets.fails("completion")  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize("shell", ["zsh", "fish"])
-def test_other_shells_are_told_names_with_what_they_are(
-    memory: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, shell: str
-) -> None:
-    monkeypatch.setenv("COMP_WORDS", "nuggets note sh")
-    monkeypatch.setenv("COMP_CWORD", "2" if shell == "zsh" else "sh")
-    assert shell_complete(program, {}, "nuggets", "_NUGGETS_COMPLETE", f"{shell}_complete") == 0
-    assert "show" in capsys.readouterr().out
 
 
 # What zsh reads at its start: completes what was typed, writes it down and ends.

@@ -73,14 +73,6 @@ def test_where_there_is_no_memory_it_says_so_and_makes_none(nuggets: Any, home: 
     assert not home.exists()
 
 
-def test_working_off_the_pipeline_alone_cleans_nothing_up(nuggets: Any) -> None:
-    before = nuggets.json("log")
-    assert nuggets("daemon", "--once", "--pipeline").exit_code == 0
-    assert nuggets.json("log") == before
-    assert nuggets.json("reflect", "--if-due")["ran"]
-    assert nuggets("daemon", "--pipeline").exit_code == 2
-
-
 @pytest.mark.parametrize("asked", [["reflect", "--if-due"], ["daemon", "--once"]])
 def test_what_is_no_folder_is_bad_input_and_not_waited_for(
     nuggets: Any, home: Path, asked: list[str]

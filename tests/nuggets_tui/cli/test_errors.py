@@ -9,7 +9,7 @@ import pytest
 
 from core.errors import ConflictError
 from core.memory import Memory
-from nuggets_tui.cli import RENAMED, SECTIONS, notes, overview, program, recalling
+from nuggets_tui.cli import RENAMED, SECTIONS, notes, overview, program
 from nuggets_tui.cli.options import short_help
 
 
@@ -144,10 +144,6 @@ def test_without_a_terminal_no_command_is_help_and_exit_code_two(nuggets: Any) -
     assert nuggets("--json").stdout == ""
 
 
-def test_the_app_needs_a_terminal_in_the_demo_as_well(nuggets: Any) -> None:
-    assert "--dir" in nuggets.fails("demo")
-
-
 def test_help_of_every_command_says_one_sentence(nuggets: Any) -> None:
     context = program.make_context("nuggets", ["status"])
     assert len([name for section in SECTIONS.values() for name in section]) == 26
@@ -160,10 +156,6 @@ def test_help_of_every_command_says_one_sentence(nuggets: Any) -> None:
             assert f"Usage: nuggets {' '.join((*prefix, name))}" in shown
             assert "--home" in shown
             assert "--json" in shown
-
-
-def test_the_parts_of_the_program_are_loaded_as_named() -> None:
-    assert program.get_command(program.make_context("nuggets", ["status"]), "recall") is recalling.recall
 
 
 @pytest.mark.slow

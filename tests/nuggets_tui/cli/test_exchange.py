@@ -14,13 +14,6 @@ SAMPLES = Path(__file__).parents[2] / "golden" / "exchange"
 AGENTS = str(SAMPLES / "agents" / "AGENTS.md")
 
 
-def test_an_import_is_one_entry_of_the_history_and_undone_by_its_id(nuggets: Any) -> None:
-    id = nuggets.json("import", AGENTS)["changeSet"]["id"]
-    assert [entry["id"] for entry in nuggets.json("log")] == [id]
-    nuggets.ok("undo", id)
-    assert nuggets.json("notes") == []
-
-
 def test_a_dry_run_changes_nothing_and_its_ids_choose(nuggets: Any) -> None:
     document = nuggets.json("import", AGENTS, "--dry-run")
     assert not nuggets.home.exists()

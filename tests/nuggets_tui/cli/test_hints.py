@@ -36,11 +36,6 @@ def test_hints_are_listed_removed_and_put_back(nuggets: Any, hinted: str) -> Non
     assert "no such hint" in nuggets.fails("note", "hints", hinted, "--remove", "9", code=1)
 
 
-def test_a_search_says_which_hint_brought_a_hit(nuggets: Any, hinted: str) -> None:
-    told = nuggets.ok("search", "who handles", "--explain", hinted)
-    assert 'it answers "Who handles payments?"' in told, told
-
-
 def test_where_hints_are_off_it_says_how_to_switch_them_on_and_makes_nothing(nuggets: Any) -> None:
     note = nuggets.json("note", "add", "Acme", "All payments go through Acme.")["id"]
     told = nuggets.ok("note", "hints", note)

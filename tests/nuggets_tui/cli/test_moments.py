@@ -101,9 +101,3 @@ def test_a_second_can_be_its_end_as_the_log_shows_no_less(text: str) -> None:
     # Never later than now, and what is to come stays as it was typed.
     assert of(second.replace(microsecond=500_000), end=True) == second.replace(microsecond=500_000)
     assert of(second - timedelta(days=1), end=True) == second
-
-
-def test_a_time_with_a_fraction_or_without_seconds_means_what_it_says() -> None:
-    now = datetime(2026, 11, 21, tzinfo=UTC)
-    for text in ("2026-11-20T14:30:05.250Z", "2026-11-20 14:30", "2026-11-20T14:30+00:00"):
-        assert moment(text, now, end_of_day=True, zone=UTC) == moment(text, now, zone=UTC)

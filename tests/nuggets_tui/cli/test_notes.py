@@ -117,8 +117,8 @@ def test_several_notes_are_hidden_and_brought_back_together_or_none(nuggets: Any
     before = nuggets.bytes()
     for args in (("hide", "One", "nowhere"), ("move", "project", "One", "nowhere")):
         nuggets.fails("note", *args, code=1)
-    for args in (("tag", "One"), ("tag", "+keys"), ("move", "galaxy", "One")):
-        nuggets.fails("note", *args)
+    for words in ("tag One", "tag +keys", "move galaxy One"):
+        nuggets.fails("note", *words.split())
     assert nuggets.bytes() == before
 
 

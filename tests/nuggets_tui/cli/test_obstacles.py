@@ -87,20 +87,6 @@ def test_what_stands_in_place_of_the_graph_folder_is_named(written: Any, as_link
     assert len(written.json("log")) == 2
 
 
-@pytest.mark.parametrize("as_link", [True, False])
-def test_what_stands_in_place_of_the_lock_is_named(written: Any, as_link: bool) -> None:
-    lock = written.home / ".nuggets.lock"
-    lock.unlink(missing_ok=True)
-    if as_link:
-        lock.symlink_to("elsewhere")
-    else:
-        lock.mkdir()
-    cause = "is a link, not a file" if as_link else "is a folder, not a file"
-    line = written.fails("remember", "ops", "a", "b")
-    assert cause in line
-    assert "symbolic" not in line
-
-
 def test_a_change_without_its_backup_says_that_it_was_written(nuggets: Any) -> None:
     nuggets.ok("remember", "ops", "a", "1")
     (nuggets.home / "backups").write_text("")

@@ -94,11 +94,3 @@ def test_no_cleanup_runs_on_pages_unasked_and_one_by_hand_does(folder: Path, nug
     assert (memory.daily_pass().why_not, tree(folder)) == ("pages", before)
     nuggets.ok("reflect", "--yes")
     assert tree(folder) != before
-
-
-def test_a_page_that_cannot_be_read_is_a_finding_with_its_place(folder: Path, nuggets: Any) -> None:
-    (folder / "broken.md").write_bytes(b"one\n\xff\n")
-    result = nuggets("verify")
-    assert result.exit_code == 1
-    assert "broken.md" in result.stdout
-    assert (folder / "broken.md").read_bytes() == b"one\n\xff\n"

@@ -6,9 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from kits.hostile import HOSTILE
 
-TITLE = "".join(HOSTILE).replace("\0", "").encode(errors="ignore").decode()
 RETRIES = "The quetzal client retries five times, then it waits for ten minutes."
 
 

@@ -220,21 +220,6 @@ def found_titles(nuggets: Any) -> set[str]:
 
 
 @pytest.mark.slow
-def test_a_recall_that_answers_with_a_disputed_fact_says_so_until_it_is_decided(
-    nuggets: Any, changed: str
-) -> None:
-    told = nuggets.json("recall", OLD)
-    assert told["answer"] == OLD
-    assert [(one["content"], one["proposalId"]) for one in told["disputedBy"]] == [(NEW, changed)]
-    done = nuggets.json("pipeline", "accept", changed)
-    assert not {"disputedBy", "disputes"} & set(nuggets.json("recall", NEW))
-    nuggets.ok("undo", done["changeSet"])
-    assert nuggets.json("recall", OLD)["disputedBy"][0]["content"] == NEW
-    nuggets.json("pipeline", "refuse", changed)
-    assert "disputedBy" not in nuggets.json("recall", OLD)
-
-
-@pytest.mark.slow
 def test_a_changed_fact_is_taken_and_taken_back_in_one_command_each(nuggets: Any, changed: str) -> None:
     accepted = nuggets.json("pipeline", "accept", changed)
     assert (accepted["written"], accepted["skipped"]) == ([changed], [])

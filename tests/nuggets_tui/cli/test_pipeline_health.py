@@ -12,7 +12,6 @@ import pytest
 from kits.health_kit import drop_from_index, kill_jobs
 from kits.service_kit import Clock, configure, drain, open_pipeline
 
-from core.pipeline.health import MaintenanceAction
 from core.pipeline.service import Pipeline
 from core.storage.database import VERSION
 
@@ -94,14 +93,6 @@ def test_what_a_newer_version_wrote_is_not_called_healthy(nuggets: Any, pipeline
     assert "newer than nuggets-tui supports" in nuggets.fails("pipeline", "health")
     assert (nuggets.home / "nuggets.db").read_bytes() == before
     assert "newer than nuggets-tui supports" in nuggets("doctor").stdout
-
-
-def test_the_names_of_repairs_stand_in_the_help_and_in_what_is_said_to_a_wrong_one(nuggets: Any) -> None:
-    told = " ".join(nuggets.ok("pipeline", "maintain", "--help").split())
-    wrong = nuggets.fails("pipeline", "maintain", "--action", "tidy")
-    for action in MaintenanceAction:
-        assert action in told
-        assert action in wrong
 
 
 def test_a_repair_that_ran_just_now_is_denied_unless_it_is_forced(nuggets: Any, pipeline: Pipeline) -> None:

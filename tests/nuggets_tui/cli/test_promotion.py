@@ -73,17 +73,6 @@ def test_an_id_that_nothing_proposes_is_an_error(recalled: Any, tmp_path: Path) 
     assert not (tmp_path / "MEMORY.md").exists()
 
 
-def test_a_bullet_edited_by_hand_is_named_with_how_to_replace_it(recalled: Any, tmp_path: Path) -> None:
-    where = ("--memory-dir", str(tmp_path))
-    recalled.ok("promote", *where)
-    (tmp_path / "MEMORY.md").write_text(page(tmp_path).replace("make ship", "make it so"))
-    shown = recalled.ok("promote", *where)
-    assert "Left as it is, edited by hand: deploy cmd (--accept edited-" in shown
-    edited = next(e for e in recalled.json("promote", *where)["entries"] if e["status"] == "edited")
-    recalled.ok("promote", "--accept", edited["id"], *where)
-    assert "make ship" in page(tmp_path)
-
-
 def test_all_writes_every_file_known_and_leaves_out_what_is_gone(recalled: Any, tmp_path: Path) -> None:
     assert "--memory-dir" in recalled.fails("promote", "--all", code=1)
     for name in ("a", "b", "gone"):
@@ -96,21 +85,6 @@ def test_all_writes_every_file_known_and_leaves_out_what_is_gone(recalled: Any, 
     assert result["skipped"] == [str(tmp_path / "gone" / "MEMORY.md")]
     assert "its folder is gone" in recalled.ok("promote", "--all")
     recalled.fails("promote", "--all", "--memory-dir", str(tmp_path))
-
-
-def test_status_lists_no_page_whose_promotion_was_undone(recalled: Any, tmp_path: Path) -> None:
-    for name in ("new", "mine"):
-        page = tmp_path / name / "MEMORY.md"
-        if name == "mine":
-            page.parent.mkdir()
-            page.write_text("# Mine\n\n- my own bullet\n", encoding="utf-8")
-        recalled.ok("promote", "--memory-dir", str(page.parent))
-        assert [one["path"] for one in recalled.json("status")["promotedTo"]] == [str(page)]
-        recalled.ok("undo")
-        assert recalled.json("status")["promotedTo"] == []
-        recalled.ok("redo")
-        assert [one["entryCount"] for one in recalled.json("status")["promotedTo"]] == [2]
-        recalled.ok("undo")
 
 
 def test_a_person_is_asked_for_what_they_chose(recalled: Any, tmp_path: Path, at_keyboard: Any) -> None:

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 from kits.beside import ONE, TWO, content_of, make_home, never_quiet, save_stale
-from kits.kill_steps import end_before_step
 from kits.memory_files import facts_of, note_object, notes_of
 from kits.original_writer import Original, read_graph
 
 from core import Memory
 from core.facts.edits import remember
-from core.graph.edits import edit_note, hide_note
-from core.model.draft import Draft
+from core.graph.edits import edit_note
 
 _READS = (
     ("search", "note"), ("status",), ("status", "--json"), ("log",), ("log", "-v", "--json"), ("notes",),
@@ -146,55 +143,3 @@ def test_a_recall_of_what_was_taken_back_counts_on_what_it_answered(nuggets: Any
     held = {fact["key"]: (fact["value"], fact["hits"]) for fact in facts_of(home, "memory.nugget.json")}
     assert held["user:a"] == ("ours", 1)
     assert held["user:c"] == ("theirs", 0)
-
-
-def test_a_read_beside_an_open_memory_sees_what_is_not_in_the_file_of_the_log_yet(
-    nuggets: Any, beside: Path
-) -> None:
-    memory = Memory.open(beside)
-    memory.change("edit", lambda draft: edit_note(draft, TWO, content="Still in the side file."))
-    before = _files(beside)
-    assert nuggets.json("log")[0]["reason"] == "edit"
-    assert nuggets.json("note", "show", TWO)["content"] == "Still in the side file."
-    assert _files(beside) == before
-    memory.close()
-
-
-@pytest.mark.slow
-def test_a_read_shows_a_change_whole_that_a_kill_cut_off(nuggets: Any, tmp_path: Path) -> None:
-    made = make_home(tmp_path / "scene")
-    Memory.open(made).close()
-
-    states = set()
-    for step in range(_STEPS):
-        shutil.rmtree(nuggets.home, ignore_errors=True)
-        shutil.copytree(made, nuggets.home)
-        _killed_before(step, nuggets.home)
-        before = _files(nuggets.home)
-        shown = nuggets.json("notes", "--facts", "--nugget", "memory"), len(nuggets.json("notes"))
-        assert _files(nuggets.home) == before
-        Memory.open(nuggets.home).close()
-        assert (nuggets.json("notes", "--facts", "--nugget", "memory"), len(nuggets.json("notes"))) == shown
-        states.add(str(shown))
-    assert len(states) == 2
-
-
-# More than hiding a fact takes.
-_STEPS = 24
-
-
-def _killed_before(step: int, home: Path) -> None:
-    """Hides a fact in a process that is killed before a step of the writing."""
-    child = os.fork()
-    if not child:
-        try:
-            memory = Memory.open(home)
-            end_before_step(step)
-            memory.change("hid", _hide_fact_note)
-        finally:
-            os._exit(9)
-    os.waitpid(child, 0)
-
-
-def _hide_fact_note(draft: Draft) -> None:
-    hide_note(draft, next(note.id for note in draft.snapshot.notes if note.is_fact and note.key == "user:a"))

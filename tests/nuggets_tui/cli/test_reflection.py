@@ -89,14 +89,6 @@ def test_a_refused_change_is_not_proposed_again_and_refusing_does_nothing_else(u
     assert merge in [change["id"] for change in untidy.json("reflect", "--dry-run")["changes"]]
 
 
-def test_some_are_accepted_and_others_refused_in_one_go(untidy: Any) -> None:
-    kinds = {change["type"]: change["id"] for change in untidy.json("reflect", "--dry-run")["changes"]}
-    said = untidy.ok("reflect", "--accept", kinds["hide"], "--refuse", kinds["merge"])
-    assert "1 hidden, 1 refused" in said
-    assert untidy.json("log", "--limit", "1")[0]["reason"] == "reflection: archived 1, refused 1"
-    assert "no-such" in untidy.fails("reflect", "--refuse", "no-such", code=1)
-
-
 @pytest.mark.slow
 def test_a_run_archives_five_at_most_says_what_waits_and_all_lifts_that(nuggets: Any) -> None:
     for number in range(8):

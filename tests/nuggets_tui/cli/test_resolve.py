@@ -102,25 +102,6 @@ def test_a_conflict_is_settled_by_either_side_or_a_text(
         nuggets.fails("resolve", name, "--incoming", code=code)
 
 
-@pytest.mark.parametrize("side", ["--incoming", "--current"])
-def test_undo_takes_back_a_resolution_in_its_turn_and_the_conflict_waits_again(
-    waiting: tuple[Any, str], side: str
-) -> None:
-    nuggets, id = waiting
-    stands = {"--incoming": "Monday", "--current": "Sunday"}[side]
-    resolved = nuggets.json("resolve", id, side)["changeSet"]
-    undone = nuggets.json("undo")
-    assert undone["about"] == resolved["id"]
-    assert content(nuggets) == "Sunday"
-    assert [entry["id"] for entry in nuggets.json("resolve", code=3)["conflicts"]] == [id]
-    assert nuggets.json("redo")["about"] == resolved["id"]
-    assert content(nuggets) == stands
-    assert nuggets.json("resolve")["conflicts"] == []
-    nuggets.ok("undo")
-    nuggets.ok("undo")
-    assert content(nuggets) == "Tuesday"
-
-
 def test_a_person_is_asked_which_shall_stand(waiting: tuple[Any, str], at_keyboard: Any) -> None:
     nuggets, id = waiting
     at_keyboard()
@@ -156,7 +137,7 @@ def test_half_a_choice_or_two_are_refused(waiting: tuple[Any, str], args: tuple[
 def copied(nuggets: Any) -> Path:
     """A memory beside whose graph a sync tool left a copy that has one more note; the copy's path."""
     write_graph(nuggets.home, [note_object(1)])
-    copy = nuggets.graph.with_name("graph (conflicted copy 2026-11-20).json")
+    copy: Path = nuggets.graph.with_name("graph (conflicted copy 2026-11-20).json")
     shutil.copy(write_graph(nuggets.home, [note_object(1), note_object(2)]), copy)
     write_graph(nuggets.home, [note_object(1)])
     nuggets.ok("status")
@@ -179,23 +160,6 @@ def test_conflict_copies_are_joined_and_kept(nuggets: Any, copied: Path) -> None
     assert nuggets.json("resolve")["joined"] == []
     nuggets.ok("undo", joined["changeSet"]["id"])
     assert len(nuggets.notes()) == 1
-
-
-def test_what_a_copy_says_otherwise_waits_as_ours(nuggets: Any, copied: Path) -> None:
-    mine, other = (
-        note_object(1, content=f"{whose} words", updatedAt=f"2026-0{month}-02T03:04:05.678Z")
-        for whose, month in (("My", 2), ("Other", 3))
-    )
-    shutil.copy(write_graph(nuggets.home, [other]), copied)
-    write_graph(nuggets.home, [mine])
-    would = nuggets("resolve", "--dry-run")
-    assert would.exit_code == 3
-    assert "Other words" in would.stdout
-    (entry,) = nuggets.json("resolve", code=3)["conflicts"]
-    assert (entry["conflict"]["incoming"], entry["conflict"]["current"]) == ("Other words", "My words")
-    assert content(nuggets) == "My words"
-    nuggets.ok("resolve", entry["id"], "--incoming")
-    assert content(nuggets) == "Other words"
 
 
 @pytest.mark.parametrize("again", [False, True])

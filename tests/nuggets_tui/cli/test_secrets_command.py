@@ -66,16 +66,6 @@ def test_masked_it_stands_nowhere_any_more(leaky: Any) -> None:
     assert "no note, fact or submitted text" in leaky.ok("secrets").lower()
 
 
-@pytest.mark.slow
-def test_one_is_masked_by_its_id_and_the_values_it_shares_with_others(leaky: Any) -> None:
-    leaky.ok("note", "add", "Other", "password: " + "An0ther!one", "--nugget", "home")
-    ids = {note["title"]: note["id"] for note in leaky.json("notes")}
-    leaky.ok("secrets", "--mask", "--yes", ids["Other"])
-    assert ids["Other"] not in str(leaky.json("secrets"))
-    assert len(leaky.json("secrets")["secrets"]) == 2
-    assert "holds nothing that looks like a credential" in leaky.fails("secrets", ids["Plain"], code=1)
-
-
 def test_what_is_none_is_said_once(leaky: Any) -> None:
     for one in leaky.json("secrets")["secrets"]:
         leaky.ok("secrets", "--none", one["id"])
@@ -104,13 +94,6 @@ def test_a_text_that_was_handed_in_is_listed_and_masked_with_all_that_came_of_it
     for path in nuggets.home.rglob("*"):
         assert not path.is_file() or VALUE.encode() not in path.read_bytes()
     assert "no note, fact or submitted text" in nuggets.ok("secrets").lower()
-
-
-def test_a_text_that_holds_none_is_said_once(nuggets: Any) -> None:
-    handed = nuggets.json("ingest", input=f"The staging password is {VALUE} for now.")["id"]
-    assert nuggets.json("secrets", "--none", handed) == {"notSecret": [handed], "changeSet": None}
-    assert nuggets.json("secrets")["secrets"] == []
-    assert "1 submitted text" not in nuggets.ok("secrets")
 
 
 @pytest.mark.slow

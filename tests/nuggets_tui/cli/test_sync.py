@@ -67,19 +67,6 @@ def test_offline_is_exit_code_1_and_commits(nuggets: Any, remote: Path) -> None:
     assert nuggets.json("sync", "status", code=1)["toSend"] == 1
 
 
-def test_joining_says_how_many_notes_look_like_one_and_a_cleanup_proposes_to_merge_them(
-    nuggets: Any, remote: Path, tmp_path: Path
-) -> None:
-    text = "Deploy the web server with make deploy, then watch the log for errors."
-    nuggets.ok("note", "add", "Deploy the web server", text, "--nugget", "web")
-    nuggets.ok("sync", "init", str(remote))
-    desk = ("--home", str(tmp_path / "desk"))
-    nuggets.ok(*desk, "note", "add", "Deploy the web server", text, "--nugget", "web")
-    document = nuggets.json(*desk, "sync", "init", str(remote))
-    assert document["doubles"] == 1
-    assert len(nuggets.json(*desk, "notes")) == 2
-
-
 def test_an_error_is_one_line_with_what_to_do(nuggets: Any, remote: Path) -> None:
     nuggets.ok("remember", "web", "port", "8080")
     assert "nuggets sync init" in nuggets.fails("sync")

@@ -120,20 +120,6 @@ def test_what_is_no_teams_folder_is_refused_in_one_sentence_and_ones_own_notes_a
     assert len(tree(claude)) == len(CLAUDE_PAGES)
 
 
-def test_the_notes_of_one_team_have_no_other_teams_beside_them(
-    own: CommandLine, pages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    other = write_team(tmp_path / "other", {"make.md": "# Make\n\nNever run make here.\n"})
-    monkeypatch.setenv("NUGGETS_TEAM", "")
-    monkeypatch.chdir(tmp_path / "other")
-    hits = own.json("--home", str(pages), "search", "make")
-    assert sorted(hit["title"] for hit in hits) == ["Deploy steps", "Rollback"]
-    assert all("whose" not in hit for hit in hits)
-    before = tree(other)
-    own.fails("--home", str(pages), "note", "edit", "Make", "--content", "Run it.", code=1)
-    assert tree(other) == before
-
-
 @pytest.mark.slow
 def test_a_note_of_the_team_is_changed_in_its_file_and_the_answer_names_it(
     own: CommandLine, pages: Path
@@ -213,19 +199,6 @@ def run(folder: Path, *words: str, **environment: str) -> subprocess.CompletedPr
         timeout=60,
         check=False,
     )
-
-
-@pytest.mark.slow
-def test_two_processes_search_and_edit_one_teams_notes(tmp_path: Path, pages: Path) -> None:
-    home = tmp_path / "home"
-    home.mkdir()
-    known = {"HOME": str(home), "NUGGETS_TEAM": str(pages), "NUGGETS_STATE": os.environ["NUGGETS_STATE"]}
-    first = run(tmp_path, "note", "edit", "Rollback", "--content", "Press the zebra button.", **known)
-    assert first.returncode == 0, first.stderr
-    second = run(tmp_path, "search", "zebra", **known)
-    assert b"Rollback" in second.stdout
-    assert b"team" in second.stdout
-    assert not (home / ".nuggets").exists()
 
 
 @pytest.mark.slow

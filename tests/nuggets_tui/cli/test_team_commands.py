@@ -82,15 +82,6 @@ def test_shared_notes_are_files_of_the_work_tree_with_their_links_and_one_undo_t
     assert tree(project) == before
 
 
-def test_what_is_shared_is_the_teams_and_not_about_who_shared_it(project: Path, nuggets: Any) -> None:
-    plain = add(nuggets, "Cache the images", "Use the cache.", "--scope", "user")
-    named = add(nuggets, "Tabs", "Ada likes tabs.", "--scope", "user", "--subject", "person:ada")
-    files = nuggets.json("team", "share", plain, named, "--yes")["files"]
-    assert "scope" not in files[0]["after"]
-    assert "scope: user" in files[1]["after"]
-    assert nuggets.json("team", "share", plain, named, "--yes", "--dry-run")["files"] == []
-
-
 def test_sharing_again_updates_the_same_file_and_never_that_of_another(project: Path, nuggets: Any) -> None:
     folder = project / ".nuggets" / "notes"
     (folder / "rate-limits.md").write_text("# Rate limits\n\nOf somebody else.\n")
@@ -185,27 +176,3 @@ def test_an_edit_of_a_page_in_conflict_is_refused_and_names_the_page_once(
     path.write_text("# A\n<<<<<<< HEAD\nx\n=======\ny\n>>>>>>> other\n")
     assert nuggets.fails("note", "edit", "A", "--tag", "y").count("a.md") == 1
     assert nuggets("search", "Monday").stderr.count("a.md") == 1
-
-
-def test_two_clones_and_a_branch_bring_a_note_to_others_and_search_finds_it(
-    project: Path, tmp_path: Path, nuggets: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    bare, clone = tmp_path / "shop.git", tmp_path / "clone"
-    subprocess.run(["git", "clone", "-q", "--bare", str(project), str(bare)], check=True)
-    git(project, "remote", "add", "origin", str(bare))
-    subprocess.run(["git", "clone", "-q", str(bare), str(clone)], check=True)
-    id = add(nuggets, "Deploy to staging", "Run make deploy.")
-    git(project, "checkout", "-qb", "notes")
-    nuggets.ok("team", "share", id, "--yes")
-    git(project, "add", ".")
-    git(project, "commit", "-qm", "note")
-    git(project, "push", "-q", "origin", "notes")
-    git(clone, "fetch", "-q")
-    git(clone, "merge", "-q", "origin/notes")
-    theirs = clone / ".nuggets" / "notes"
-    monkeypatch.chdir(clone)
-    (hit,) = nuggets.json("search", "staging", "--home", str(theirs))
-    (mine,) = nuggets.json("search", "staging", "--home", str(project / ".nuggets" / "notes"))
-    assert (hit["id"], hit["title"]) == (mine["id"], "Deploy to staging")
-    git(clone, "checkout", "-q", "HEAD~1")
-    assert nuggets.json("search", "staging", "--home", str(theirs), code=1) == []

@@ -36,12 +36,6 @@ def test_a_note_that_cannot_be_read_is_named_as_that(
     assert "nuggets verify" in said
 
 
-def test_the_log_of_a_note_that_cannot_be_read_is_shown(nuggets: Any) -> None:
-    nuggets.ok("note", "add", "Second note", "@text")
-    replace_bytes(nuggets.graph, nuggets.graph.read_bytes().replace(b'"@text"', b"5"))
-    assert "added Second note" in nuggets.ok("log", "--note", "Second note")
-
-
 def test_repair_is_advised_only_where_there_is_a_file_to_repair(nuggets: Any) -> None:
     nuggets.ok("remember", "m", "key", "value")
     (nuggets.home / "w.nugget.json").mkdir()
@@ -115,7 +109,3 @@ def test_going_back_too_far_is_told_about_the_day_that_was_typed(nuggets: Any) -
     nuggets.ok("note", "add", "db", "postgres")
     said = nuggets.fails("restore", "2020-01-01", "--yes", code=1)
     assert said.startswith("nuggets: 2020-01-01: ")
-
-
-def test_of_three_versions_all_that_are_missing_are_named(nuggets: Any) -> None:
-    assert nuggets.fails("merge-file", "a", "b", "c", code=1).startswith("nuggets: a, b, c: no such file")

@@ -31,13 +31,6 @@ def test_the_log_is_shown_whatever_became_of_the_note_graph(written: Any, data: 
     assert "graph.json" in written.fails("undo")
 
 
-def test_the_log_is_shown_where_nothing_may_be_written(written: Any, monkeypatch: Any) -> None:
-    before = sorted(os.listdir(written.home))
-    monkeypatch.setattr(os, "access", lambda *given, **named: False)
-    assert len(written.json("log")) == 3
-    assert sorted(os.listdir(written.home)) == before
-
-
 def _make_newer(home: Path) -> None:
     with closing(sqlite3.connect(home / "nuggets.db")) as connection:
         connection.execute("PRAGMA user_version = 99")
@@ -61,15 +54,6 @@ def test_a_log_that_the_system_does_not_give_out_is_named_not_denied(written: An
     problems = written.json("status")["problems"]
     assert [Path(problem["where"]).name for problem in problems] == ["nuggets.db"]
     assert "5432" in written.ok("notes", "--facts", "--nugget", "ops")
-
-
-def test_a_log_that_can_only_be_read_is_shown(written: Any, monkeypatch: Any) -> None:
-    def refuse(path: Path, parts: object) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(database, "begin_file", refuse)
-    assert len(written.json("log")) == 3
-    assert os.strerror(errno.ENOSPC) in written.fails("remember", "ops", "a", "b")
 
 
 def test_verify_names_a_log_that_cannot_be_read(written: Any) -> None:

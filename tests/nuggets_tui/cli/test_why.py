@@ -147,15 +147,6 @@ def test_notes_that_may_answer_are_offered_with_what_they_hold_and_lack(filled: 
     assert hits(filled) == 0
 
 
-@pytest.mark.slow
-def test_what_is_not_asked_of_a_nugget_offers_none_of_its_notes(filled: Any) -> None:
-    assert filled.json("recall", UNSURE, "--nugget", "web", code=1)["candidates"] == []
-    assert len(filled.json("recall", UNSURE, "--nugget", "ops", code=1)["candidates"]) == 1
-    filled.fails("recall", UNSURE, "--nugget", "nowhere", "--json", code=1)
-    filled.ok("note", "hide", "Rollback")
-    assert filled.json("recall", UNSURE, code=1)["candidates"] == []
-
-
 def test_a_question_without_a_word_finds_nothing_and_an_empty_one_is_bad_input(filled: Any) -> None:
     answer = filled.json("recall", "?", code=1)
     assert (answer["found"], answer["judgement"], answer["candidates"]) == (False, "nothing", [])
