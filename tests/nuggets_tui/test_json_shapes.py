@@ -219,7 +219,17 @@ def test_every_command_prints_the_document_that_the_page_describes(home: Path) -
         Shape(_shape_of(command)).check(document, command)
         tried.add(command)
     # What takes a terminal, a backup, a project or a set of questions, or never ends, has tests of its own.
-    own = {"bench", "watch", "restore", "demo --dir", "team trust", "projects join", "projects rename"}
+    own = {
+        "bench",
+        "blame",
+        "check",
+        "watch",
+        "restore",
+        "demo --dir",
+        "team trust",
+        "projects join",
+        "projects rename",
+    }
     assert COMMANDS.keys() - tried == own
 
 

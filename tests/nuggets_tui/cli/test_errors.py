@@ -146,7 +146,7 @@ def test_without_a_terminal_no_command_is_help_and_exit_code_two(nuggets: Any) -
 
 def test_help_of_every_command_says_one_sentence(nuggets: Any) -> None:
     context = program.make_context("nuggets", ["status"])
-    assert len([name for section in SECTIONS.values() for name in section]) == 26
+    assert len([name for section in SECTIONS.values() for name in section]) == 27
     for group, prefix in ((program, ()), (notes.note, ("note",))):
         for name in group.list_commands(context):
             found = group.get_command(context, name)
