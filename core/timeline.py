@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from bisect import bisect_left, bisect_right
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -49,7 +48,7 @@ class Timeline:
         self.stops = sorted({0, *self._changes_at, len(self.marks)})
         self._read = read
         self._kept: dict[int, Snapshot] = {0: present}
-        self._recent: OrderedDict[int, Snapshot] = OrderedDict()
+        self._recent: dict[int, Snapshot] = {}
         self._lost: set[int] = set()
         self._guard = threading.RLock()
 
@@ -120,28 +119,21 @@ class Timeline:
         """The memory at a position, from 0 to `len(timeline)`. Raises StorageError, BrokenJournalError."""
         with self._guard:
             position = max(0, min(position, len(self.marks)))
-            known = self._known(position)
-            if known is not None:
-                return known
-            start = max(place for place in (*self._kept, *self._recent) if place < position)
-            state = self._known(start)
-            assert state is not None
+            known = {**self._kept, **self._recent}
+            start = max(place for place in known if place <= position)
+            state = known[start]
             while start < position:
                 end = min(position, (start // _STRIDE + 1) * _STRIDE)
                 state = at_moment(state, self._change_sets(start, end))
                 if end % _STRIDE == 0:
                     self._kept[end] = state
                 start = end
+            # The one that was asked for last stands last.
+            self._recent.pop(position, None)
             self._recent[position] = state
             if len(self._recent) > _RECENT:
-                self._recent.popitem(last=False)
+                del self._recent[next(iter(self._recent))]
             return state
-
-    def _known(self, position: int) -> Snapshot | None:
-        if position in self._recent:
-            self._recent.move_to_end(position)
-            return self._recent[position]
-        return self._kept.get(position)
 
     def _change_sets(self, start: int, end: int) -> list[ChangeSet]:
         """The change sets between two positions, newest first."""

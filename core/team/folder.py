@@ -11,14 +11,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from core.errors import ErrorCode, InvalidInputError, NotFoundError
-from core.folder import (
-    TEAM_FOLDER,
-    folder_in_reach,
-    is_off,
-    is_team_folder,
-    name_of_team,
-    team_folder,
-)
+from core.folder import TEAM_FOLDER, folder_in_reach, is_off, is_team_folder, name_of_team, team_folder
 from core.git_repository import ask, ask_status
 from core.memory import Memory
 from core.model.note import Note
