@@ -69,7 +69,6 @@ class ErrorCode(StrEnum):
     FACT_CHANGED_MEANWHILE = "fact-changed-meanwhile"
     CHANGED_IN_TWO_WAYS = "changed-in-two-ways"
     UNREADABLE_SIDE = "unreadable-side"
-    TAKEN_BACK = "taken-back"
     # Sync
     SYNC = "sync"
     NO_GIT = "no-git"

@@ -85,8 +85,6 @@ if TYPE_CHECKING:
 _Result = TypeVar("_Result")
 # How long reading waits for the lock when there is something to put into the log.
 _SYNC_SECONDS: Final = 2.0
-# How long it waits for a program that saves again and again, when that program has taken something back.
-_PATIENCE_SECONDS: Final = 0.5
 # A recall that cannot be counted and an undo that cannot be done lose nobody's text.
 _NEVER_WAITING: Final = ("hit", "undo", "redo", "promotion")
 # How long other writers are waited for to count a recall: an agent waits for the answer.
@@ -283,21 +281,20 @@ class Memory:
 
     # Reading
 
-    def refresh(self, *, patient: bool = True, restoring: bool = True) -> bool:
+    def refresh(self, *, patient: bool = True) -> bool:
         """Reads what changed in the files, and logs it. True when the snapshot is a new one.
 
-        Restores a change of ours that another program overwrote without having seen it. While that program keeps
-        saving, patient=True waits up to half a second for a pause; restoring=False leaves it to the next call. Errors
-        as in `open`; the last good snapshot stays then.
+        What another program reverted without having seen it is put back once the files are quiet; patient=True waits
+        for that. Errors as in `open`; the last good snapshot stays then.
         """
         with self.guard:
-            newer = self._refresh(_SYNC_SECONDS, _PATIENCE_SECONDS if patient else 0.0, restoring=restoring)
+            newer = self._refresh(_SYNC_SECONDS, patient=patient)
             self._read_files_beside()
             return newer
 
     def refresh_read_only(self) -> bool:
-        """Reads what changed in the files, and writes nothing: the snapshot is as the next change will leave it. True
-        when it is a new one. Errors as in `refresh`.
+        """Brings the snapshot up to date and writes nothing: it shows the files as they are. What other programs did is
+        logged by the next writer. True when the snapshot is a new one. Errors as in `refresh`.
         """
         with self.guard:
             former = self.snapshot
@@ -309,9 +306,14 @@ class Memory:
             self._read_files_beside()
             return self.snapshot is not former
 
-    def _refresh(self, seconds: float, patience: float = 0.0, *, restoring: bool = True) -> bool:
+    def settle(self) -> None:
+        """Brings the snapshot up to date for a change, which is thought out on what is put back for it."""
+        self._refresh(_SYNC_SECONDS, writing=True)
+        self._read_files_beside()
+
+    def _refresh(self, seconds: float, *, patient: bool = False, writing: bool = False) -> bool:
         with self.guard:
-            loaded = self.store.sync(seconds, patience, restoring=restoring)
+            loaded = self.store.sync(seconds, patient=patient, writing=writing)
             self.with_sound_log(self._mark_opening)
             former, self.snapshot = self.snapshot, loaded
             return loaded is not former
@@ -385,7 +387,7 @@ class Memory:
                 self.polling = not told
                 yield seen
             try:
-                await asyncio.to_thread(self.refresh, patient=False, restoring=False)
+                await asyncio.to_thread(self.refresh, patient=False)
             except NuggetsError as error:
                 if error.identity != failed:
                     failed = error.identity
@@ -394,13 +396,6 @@ class Memory:
             if self.snapshot is not seen or failed or self.files_beside != beside:
                 seen, failed, beside = self.snapshot, (), self.files_beside
                 yield seen
-            if not self.store.reconciled:
-                # An overwritten change shows at once; a moment later it is restored.
-                with suppress(NuggetsError):
-                    await asyncio.to_thread(self.refresh)
-                if self.snapshot is not seen:
-                    seen = self.snapshot
-                    yield seen
 
     @property
     def files_beside(self) -> tuple[object, ...]:
@@ -475,7 +470,7 @@ class Memory:
             counting, viewed = change_set.kind == "hit", self.store.viewed
             seconds = _HIT_SECONDS if counting else None
             if self.store.journal is None or (viewed and not counting):
-                self._refresh(_SYNC_SECONDS if seconds is None else seconds)
+                self._refresh(_SYNC_SECONDS if seconds is None else seconds, writing=not counting)
             # What the pipeline brings in unasked is nobody's to take back by pressing undo.
             asked = made_by in ("", self.author.signature) and change_set.kind != "hit"
             signature = made_by or self.author.signature
@@ -488,9 +483,7 @@ class Memory:
                 if asked:
                     self.window.made.append(error.entry)
                 raise
-            # Who only reads goes on to be shown what is still to be restored.
-            waiting = viewed and counting and not self.store.reconciled
-            self.snapshot = self.store.view() if waiting else done.after
+            self.snapshot = done.after
             if asked and not done.change_set.empty:
                 self.window.made.append(done.change_set.id)
             if done.change_set.files:
@@ -526,7 +519,7 @@ class Memory:
         made_by = "" if asked or author is None else author.signature
         last = partial(self.apply_deciding, decide=None, made_by=made_by, beside=beside)
         with self.guard:
-            self.refresh(patient=False)
+            self.settle()
             return self.apply_drafted(
                 drafted, None if author is None else last, made_by, fresh=self.store.fresh, beside=beside
             )
@@ -559,9 +552,6 @@ class Memory:
             result, change_set = drafted(self.draft())
             # Only the lock can tell apart two programs that create a nugget of one name at once.
             fresh = fresh and self.store.fresh and not change_set.nuggets
-            if not fresh and self.store.restore_for(change_set):
-                self.snapshot = self.store.present
-                result, change_set = drafted(self.draft())
             if not left:
                 return result, (at_last or self.apply)(change_set)
             try:
@@ -575,7 +565,7 @@ class Memory:
     def finish_changes(self) -> None:
         """Has a change that could not be finished be the newest in the log, before anything is taken back."""
         if self.store.viewed or not self.store.reconciled:
-            self.refresh(patient=False)
+            self.settle()
 
     def page_preview(self, change_set: ChangeSet) -> tuple[PagePreview, ...]:
         """The pages that a change set would write or take away, where notes are pages; nothing is written. Errors as in

@@ -11,8 +11,8 @@ from core.errors import ErrorCode
 from core.model.change import ChangeSet
 
 # pending: safe in the journal, not yet known to be in the files. conflict: not written, waits for a person.
-# settled: a conflict that a person has decided.
-EntryState = Literal["pending", "done", "conflict", "settled"]
+# settled: a conflict that a person has decided. version: no change, but what a program had saved before it was merged.
+EntryState = Literal["pending", "done", "conflict", "settled", "version"]
 
 
 class Origin(StrEnum):
@@ -20,22 +20,13 @@ class Origin(StrEnum):
 
     MADE: somebody made it, at a keyboard or through a program of ours. OUTSIDE: another program saved it.
     TAKEN_IN: another program saved it in the instant of a write of ours, and we brought it in on top.
-    OVERWRITTEN: another program took something back without having seen it, which is no wish of anybody's.
-    RESTORED: what was taken back so was put back. RESTORED_IN_PASSING: the same, because somebody was about to
-    change it; that shows no fight with another program.
+    RESTORED: another program saved an old copy over something, which we put back.
     """
 
     MADE = "made"
     OUTSIDE = "outside"
     TAKEN_IN = "taken-in"
-    OVERWRITTEN = "overwritten"
     RESTORED = "restored"
-    RESTORED_IN_PASSING = "restored-in-passing"
-
-    @property
-    def is_restoration(self) -> bool:
-        """Whether it put back what was taken back unseen."""
-        return self in (Origin.RESTORED, Origin.RESTORED_IN_PASSING)
 
 
 class Conflict(msgspec.Struct, frozen=True, kw_only=True):

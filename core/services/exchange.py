@@ -204,7 +204,7 @@ class Exchange:
             check_outside(path, memory.home)
         with memory.guard:
             memory.refresh_read_only()
-            snapshot, loaded = memory.snapshot, memory.store.read
+            snapshot, loaded = memory.snapshot, memory.store.loaded
         if snapshot.graph_problem:
             raise BrokenFileError(
                 snapshot.graph_problem, remedy=Remedy("repair"), where=str(memory.home / GRAPH_FILE),

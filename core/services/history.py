@@ -49,7 +49,8 @@ _MOST_DIGITS: Final = 9
 # Entries that are told where nobody says how many.
 _MOST: Final = 100
 _COUNTS: Final = (
-    "SELECT author_kind, author_name, kind, count(*) FROM entry WHERE state <> 'pending' GROUP BY 1, 2, 3"
+    "SELECT author_kind, author_name, kind, count(*) FROM entry WHERE state NOT IN ('pending', 'version') "
+    "GROUP BY 1, 2, 3"
 )
 # Of the rows of a group it is that with the least `seq` whose id is told.
 _CALLERS: Final = (
@@ -61,8 +62,8 @@ _MAKERS: Final = (
     "WHERE item = ? AND state = 'done' AND kind <> 'hit' ORDER BY seq"
 )
 _WRITER: Final = (
-    "SELECT author_kind, author_name FROM entry JOIN touched USING (seq) WHERE item = ? AND state <> 'pending' "
-    "AND kind NOT IN ('hit', 'decision', 'mask') ORDER BY seq DESC LIMIT 1"
+    "SELECT author_kind, author_name FROM entry JOIN touched USING (seq) WHERE item = ? "
+    "AND state NOT IN ('pending', 'version') AND kind NOT IN ('hit', 'decision', 'mask') ORDER BY seq DESC LIMIT 1"
 )
 
 

@@ -222,15 +222,6 @@ class Database:
                 if self._connection is not None and not self._connection.in_transaction:
                     self.close()
 
-    def in_memory(self) -> Database:
-        """A copy in memory alone: what is written to it is gone with it. Errors as for `connect`."""
-        copy = Database(self.path, *self.parts)
-        copy.read_only, copy._file = False, self._file
-        copy._connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-        with self.turn, self.errors():
-            self.connect().backup(copy._connection)
-        return copy
-
     def set_aside(self, folder: Path, stamp: str) -> None:
         """Moves the file with its side files into a folder, bytes intact; stamp begins their names.
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -16,7 +14,6 @@ from core.errors import (
     ConflictError,
     ErrorCode,
     InvalidInputError,
-    NotSyncedError,
     ReadOnlyError,
     Remedy,
 )
@@ -27,36 +24,23 @@ from core.model.note import replace as with_fields
 from core.model.snapshot import Snapshot
 from core.storage.files.atomic import (
     Fingerprint,
-    Staged,
-    discard,
-    fingerprint,
-    in_place,
-    make_folder,
     may_be_read,
-    move_aside,
     read_file,
-    remove_file,
-    replace_file,
-    stage_file,
     write_target,
 )
-from core.storage.files.exchange import put_instead, wait_for_writers
 from core.storage.format.documents import (
     Document,
     GraphDocument,
     Loaded,
     NuggetDocument,
     PageDocument,
-    assembled,
     changed_graph,
     changed_nugget,
     new_nugget,
     nugget_files,
 )
-from core.storage.journal.codec import Stage
 
 if TYPE_CHECKING:
-    from core.storage.format.page_writes import Unfinished
     from core.storage.format.pages import PageSet
 
 _KEPT: Final = "nothing was written"
@@ -64,161 +48,6 @@ _NAMES: Final = 100
 _PAGE_MODE: Final = 0o644
 _NOTHING: Final = ChangeSet(id="", at="", author=OURSELVES, reason="")
 _NO_VERSION: Final = Fingerprint(0, 0, 0)
-
-
-@dataclass(frozen=True)
-class ConcurrentWrite:
-    """A version of a file that another program put there in the instant of our rename; it lies at `path`."""
-
-    document: Document | PageDocument
-    path: Path
-
-
-@dataclass(frozen=True)
-class Written:
-    """What stands in the files after a write, and what was replaced unseen."""
-
-    loaded: Loaded
-    concurrent_writes: tuple[ConcurrentWrite, ...] = ()
-
-
-@dataclass
-class Write:
-    """One write: once it is staged, new versions are safe on disk beside their files, and those are as they were."""
-
-    home: Path
-    loaded: Loaded
-    change_set: ChangeSet
-    steps: Sequence[Document | PageDocument] = field(default_factory=list)
-    going: frozenset[Path] = frozenset()
-    targets: dict[Path, Path] = field(default_factory=dict)
-    staged: dict[Path, Staged] = field(default_factory=dict)
-    # What was put in place: from the first file on the rest has to follow.
-    placed: set[Path] = field(default_factory=set)
-
-    @property
-    def begun(self) -> bool:
-        """Whether a file was put in place."""
-        return bool(self.placed)
-
-    def stage(self) -> None:
-        """Makes the new versions safe on disk; nothing is left behind when that fails. Raises StorageError,
-        ReadOnlyError.
-        """
-        self.targets = {step.path: write_target(self._root(step), step.path) for step in self.steps}
-        try:
-            for step in self.steps:
-                if step.path not in self.going:
-                    if step.on_disk is None:
-                        make_folder(step.path.parent)
-                    mode = {"mode": step.mode} if isinstance(step, PageDocument) else {}
-                    self.staged[step.path] = stage_file(self.targets[step.path], *step.to_parts(), **mode)
-        except BaseException:
-            self.give_up()
-            raise
-
-    def _root(self, step: Document | PageDocument) -> Path:
-        pages = self.loaded.graph.pages
-        return pages.folder if isinstance(step, PageDocument) and pages is not None else self.home
-
-    def stages(self) -> dict[str, Stage]:
-        """For each file the version that was read and the one that is to follow."""
-        return {
-            name_of(self.home, step.path): Stage(
-                step.on_disk, self.staged[step.path].fingerprint if step.path in self.staged else None
-            )
-            for step in self.steps
-        }
-
-    def carry_out(self, *, insisting: bool = False) -> Written | None:
-        """Puts the new versions in place. None when a file moved on before anything was written.
-
-        insisting: also then, if what stands there by now can be got hold of. Raises StorageError; `begun` says
-        whether something was written by then.
-        """
-        written: dict[Path, Fingerprint] = {}
-        concurrent_writes: list[ConcurrentWrite] = []
-        try:
-            # Another program may not know our lock: the last look at the files comes right before the renames.
-            for step in self.steps:
-                wait_for_writers(step.path)
-            moved = any(fingerprint(step.path) != step.on_disk for step in self.steps)
-            if moved and (self.going or not insisting):
-                return None
-            for step in self.steps:
-                if step.path in self.going:
-                    with self._placing(step.path):
-                        other = self._taken_away(step)
-                    if other is not None:
-                        concurrent_writes.append(ConcurrentWrite(step, other))
-                    continue
-                staged = self.staged[step.path]
-                try:
-                    with self._placing(step.path):
-                        concurrent_changes = put_instead(staged, step.on_disk, moved=moved and not written)
-                except FileExistsError:
-                    if not self.begun:
-                        return None
-                    with self._placing(step.path):
-                        concurrent_changes = put_instead(staged, _NO_VERSION)
-                written[step.path] = in_place(staged)
-                if concurrent_changes is not None:
-                    concurrent_writes.append(ConcurrentWrite(step, concurrent_changes))
-        finally:
-            # Where a file was exchanged, what it replaced lies there now.
-            discard(one for path, one in self.staged.items() if path not in self.placed)
-        for change in self.change_set.files:
-            with self._placing(self.home / change.path):
-                _write_whole(self.home, change)
-        return Written(self._after(written), tuple(concurrent_writes))
-
-    def _taken_away(self, step: Document | PageDocument) -> Path | None:
-        """Removes a file. Where another program wrote it in the last instant, gives the path of that version."""
-        target = self.targets[step.path]
-        if not isinstance(step, PageDocument):
-            remove_file(target)
-            return None
-        return move_aside(target, step.fingerprint)
-
-    @contextmanager
-    def _placing(self, path: Path) -> Iterator[None]:
-        try:
-            yield
-        except NotSyncedError:
-            self.placed.add(path)
-            raise
-        self.placed.add(path)
-
-    def give_up(self) -> None:
-        """Throws away what was staged."""
-        discard(self.staged.values())
-
-    def _after(self, written: Mapping[Path, Fingerprint]) -> Loaded:
-        nuggets, graph = dict(self.loaded.nuggets), self.loaded.graph
-        for step in self.steps:
-            if step.path in written:
-                if isinstance(step, PageDocument):
-                    continue
-                made = replace(step, fingerprint=written[step.path])
-                if isinstance(made, GraphDocument):
-                    graph = made
-                else:
-                    nuggets[step.path] = made
-        if self.going or nuggets.keys() != self.loaded.nuggets.keys():
-            nuggets = {path: nuggets[path] for path in nugget_files(self.home) if path in nuggets}
-        pages = self.loaded.graph.pages
-        if pages is not None and graph is not self.loaded.graph:
-            from core.storage.format.pages import with_written_pages
-
-            graph = with_written_pages(graph, pages, self._pages_written(written))
-        return assembled(self.home, graph, nuggets, self.loaded)
-
-    def _pages_written(self, written: Mapping[Path, Fingerprint]) -> dict[Path, PageDocument | None]:
-        pages = (step for step in self.steps if isinstance(step, PageDocument))
-        return {
-            step.path: replace(step, fingerprint=written[step.path]) if step.path in written else None
-            for step in pages
-        }
 
 
 def completed(loaded: Loaded, effective: ChangeSet) -> ChangeSet:
@@ -248,39 +77,7 @@ def _without_pages(effective: ChangeSet) -> ChangeSet:
     )
 
 
-def store_pages(home: Path, loaded: Loaded) -> Write:
-    """Stages the note graph as the pages say it. Raises StorageError, ReadOnlyError; nothing is left behind then."""
-    make_folder(home)
-    write = Write(home, loaded, _NOTHING, [loaded.graph])
-    write.stage()
-    return write
-
-
-def write_owed(home: Path, loaded: Loaded, unfinished: Unfinished) -> bool:
-    """Writes the pages that a change has still to write whose writing was cut off behind the note graph; whether there
-    were any. Under the memory's lock. Raises StorageError, ReadOnlyError.
-    """
-    pages = loaded.graph.pages
-    if pages is None:
-        return False
-    from core.storage.format.page_writes import owed_pages
-
-    plain = replace(pages, owed={})
-    steps, going = _page_steps(plain, owed_pages(plain, unfinished))
-    write = Write(home, loaded, _NOTHING, steps, going)
-    write.stage()
-    try:
-        written = write.carry_out()
-    except BaseException:
-        write.give_up()
-        raise
-    for other in written.concurrent_writes if written is not None else ():
-        # Another program wrote it in this very instant: its version counts, and ours is in the history.
-        os.replace(other.path, write.targets[other.document.path])
-    return bool(steps)
-
-
-def _page_steps(
+def page_steps(
     pages: PageSet, writes: Mapping[str, str | None]
 ) -> tuple[list[PageDocument], frozenset[Path]]:
     """Pages as they are to be written, and which of them go."""
@@ -328,12 +125,14 @@ def _repairable(path: Path, repair: Remedy) -> Remedy:
     return repair if may_be_read(path) else Remedy("verify")
 
 
-def prepare(home: Path, loaded: Loaded, effective: ChangeSet, spelling: Collection[Document] = ()) -> Write:
-    """Stages the new versions of the files that a rebased change set touches. spelling: what is written anew takes the
-    bytes of the file here that says the same.
+def prepare(
+    home: Path, loaded: Loaded, effective: ChangeSet, spelling: Collection[Document] = ()
+) -> tuple[Sequence[Document | PageDocument], frozenset[Path]]:
+    """The new versions of the files that a rebased change set touches, in the order of writing, and which of them go.
 
-    Raises ConflictError for a whole file that changed meanwhile, ReadOnlyError, StorageError,
-    InvalidInputError; nothing is left behind then.
+    spelling: what is written anew takes the bytes of the file here that says the same.
+
+    Raises ConflictError for a whole file that changed meanwhile, ReadOnlyError, StorageError, InvalidInputError.
     """
     graph = changed_graph(loaded.graph, effective.notes)
     nuggets = _changed_nuggets(home, loaded, effective)
@@ -352,13 +151,11 @@ def prepare(home: Path, loaded: Loaded, effective: ChangeSet, spelling: Collecti
     if graph is not None and pages is not None:
         from core.storage.format.page_writes import page_writes
 
-        made, going = _page_steps(pages, page_writes(pages, effective))
+        made, going = page_steps(pages, page_writes(pages, effective))
         steps = [graph, *made]
     for change in effective.files:
         _check_file(home, change)
-    write = Write(home, loaded, effective, steps, going)
-    write.stage()
-    return write
+    return steps, going
 
 
 def _graph_without_notes(
@@ -392,19 +189,6 @@ def _spelled(home: Path, step: Document, spelling: Collection[Document]) -> Docu
                 tail=known.tail,
             )
     return step
-
-
-def carried_out(home: Path, loaded: Loaded, effective: ChangeSet) -> Loaded:
-    """The files as they would be with a rebased change set carried out; nothing is written. The time of each stays."""
-    graph, nuggets = changed_graph(loaded.graph, effective.notes), dict(loaded.nuggets)
-    for document in _changed_nuggets(home, loaded, effective):
-        nuggets[document.path] = replace(document, fingerprint=_as_if_written(document))
-    changed = loaded.graph if graph is None else replace(graph, fingerprint=_as_if_written(graph))
-    return assembled(home, changed, nuggets, loaded)
-
-
-def _as_if_written(document: Document) -> Fingerprint:
-    return Fingerprint(0, 0, document.fingerprint.mtime_ns if document.fingerprint is not None else 0)
 
 
 def _changed_nuggets(home: Path, loaded: Loaded, effective: ChangeSet) -> list[NuggetDocument]:
@@ -453,7 +237,7 @@ def rebased_file(home: Path, change: FileChange) -> FileChange:
         return change
     from core.storage.files.toml import brought_onto
 
-    now = _content(path)
+    now = content_of(path)
     if now == change.before:
         return change
     after = brought_onto(change.before, change.after, now, str(path))
@@ -462,10 +246,10 @@ def rebased_file(home: Path, change: FileChange) -> FileChange:
 
 def is_due(home: Path, change: FileChange) -> bool:
     """Whether a whole file does not yet hold what it is to hold."""
-    return _content(home / change.path) != change.after
+    return content_of(home / change.path) != change.after
 
 
-def _content(path: Path) -> bytes | None:
+def content_of(path: Path) -> bytes | None:
     found = read_file(path)
     return found[0] if found else None
 
@@ -474,7 +258,7 @@ def _check_file(home: Path, change: FileChange) -> None:
     path = home / change.path
     if not Path(change.path).is_absolute():
         write_target(home, path)
-    if _content(path) != change.before:
+    if content_of(path) != change.before:
         raise ConflictError(
             "the file has changed since",
             code=ErrorCode.CHANGED_MEANWHILE,
@@ -482,15 +266,3 @@ def _check_file(home: Path, change: FileChange) -> None:
             where=str(path),
             kept="nothing was written; the file is unchanged",
         )
-
-
-def _write_whole(home: Path, change: FileChange) -> None:
-    path = Path(os.path.realpath(home / change.path))
-    if change.after is None:
-        # What another program wrote there since it was looked at stays.
-        if _content(path) == change.before:
-            remove_file(path)
-        return
-    make_folder(path.parent)
-    mode = (path.stat().st_mode & 0o777) if path.exists() else 0o600
-    replace_file(path, change.after, mode=mode)

@@ -35,7 +35,7 @@ _MODE: Final = "100644"
 _PLAIN: Final = ("100644", "100755")
 _LONGEST: Final = 300
 # What a folder has that belongs to its machine alone.
-OF_THIS_MACHINE: Final = ("nuggets.db*", "backups/", "quarantine/", ".nuggets.*", "*.held")
+OF_THIS_MACHINE: Final = ("nuggets.db*", "backups/", "quarantine/", ".nuggets.*")
 KEPT: Final = "your memory is unchanged"
 # .git, also as Windows and macOS spell it.
 _GIT_FOLDER: Final = re.compile(r"(\.git|git~\d+)[ .]*(:.*)?")

@@ -19,7 +19,7 @@ from nuggets_tui.demo.moment import DEMO_NOW
 
 MEMORY: Final = Path(__file__).with_name("memory")
 # The tables of the history.
-_HISTORY: Final = ("entry", "meta", "owed", "pending_restore", "seen", "seen_file", "touched")
+_HISTORY: Final = ("entry", "meta", "seen", "seen_file", "touched")
 # Begins what the history has pressed.
 _ZLIB: Final = b"\x78"
 _TIME: Final = re.compile(rb"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
@@ -68,7 +68,7 @@ def _move_history(database: sqlite3.Connection, folder: Path, moved: Callable[[b
         body = moved(zlib.decompress(body) if pressed else body)
         body = zlib.compress(body, 1) if pressed else body
         row = (moved(at.encode()).decode(), body, len(body), seq)
-        database.execute("UPDATE entry SET at = ?, body = ?, size = ?, written_ns = 0 WHERE seq = ?", row)
+        database.execute("UPDATE entry SET at = ?, body = ?, size = ? WHERE seq = ?", row)
     rows = [(moved(raw), row) for row, raw in database.execute("SELECT rowid, raw FROM seen")]
     database.executemany("UPDATE seen SET raw = ? WHERE rowid = ?", rows)
     for (file,) in database.execute("SELECT file FROM seen_file").fetchall():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -312,6 +313,8 @@ def test_a_change_of_another_program_is_taken_back_by_name_alone(home: Path) -> 
     del notes[THREE]
     write_graph(home, notes.values())
     write_nugget(home, "memory", [fact_object("user:a", "theirs"), *facts_of(home, "memory.nugget.json")[1:]])
+    for file in ("memory.nugget.json", "graph/graph.json"):
+        os.utime(home / file, (1, 1))
     memory.refresh()
     with pytest.raises(NotFoundError):
         memory.history.undo()

@@ -11,9 +11,8 @@ import pytest
 
 from core import Memory
 from core.graph.edits import edit_note
-from core.storage import store
+from core.storage import outside
 from core.storage.files import exchange
-from core.storage.reconcile import outside
 from kits.memory_files import (
     GRAPH,
     fact_object,
@@ -69,8 +68,7 @@ def slip_in(monkeypatch: pytest.MonkeyPatch, name: str, foreign: Callable[[], ob
 
 def never_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whenever somebody looks, another program has just saved."""
-    for module in (outside, store):
-        monkeypatch.setattr(module, "is_quiet", lambda loaded, seconds: False)
+    monkeypatch.setattr(outside, "is_quiet", lambda loaded: False)
 
 
 def add_note(home: Path, number: int = 9) -> None:

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     AnyLock: TypeAlias = "BaseFileLock | _SystemLock"
 
 
-HELD_SUFFIX: Final = ".held"
-NEXT_SUFFIX: Final = ".next"
 # How often a lock that is held is asked for again: who asks rarely finds it taken by who came later.
 _POLL_SECONDS: Final = 0.005
 # What the system says of a file system, some shared folders among them, whose files cannot be locked.
@@ -50,69 +48,33 @@ def can_be_locked(folder: Path) -> bool:
 
 
 class Lock:
-    """The lock of a file, held by one at a time until `release`, or until its process ends.
-
-    in_turn: who finds it held waits behind who came before, also where whoever holds it wants it again at once; such a
-    queue stands in `<file>.next`, which is there only while somebody waits. Where files cannot be locked, `<file>.held`
-    stands while it is held and says by which process of which machine. One whose process has ended on this machine
-    counts as released.
+    """The lock of a file, held by one at a time until `release`, or until its process ends. Where the file system knows
+    no locks there is none: what is written there is checked all the same right before it is exchanged.
     """
 
-    def __init__(self, path: Path, *, in_turn: bool = False) -> None:
+    def __init__(self, path: Path) -> None:
         self._path = path
-        self._in_turn = in_turn
-        self._held = path.with_name(path.name + HELD_SUFFIX)
-        self._next = path.with_name(path.name + NEXT_SUFFIX)
         self._lock: AnyLock | None = None
 
     def acquire(self, seconds: float, *, kept: str = "nothing was written") -> None:
-        """Takes the lock. Waits at most so long for one that stays held; with in_turn, as long for earlier callers.
-        Raises LockTimeoutError, OSError, also where the folder is gone.
+        """Takes the lock, waiting at most so long for one that stays held. Raises LockTimeoutError, and OSError, also
+        where the folder is gone.
         """
-        lock: AnyLock = _system_lock(self._path)
-        todo = "try again when it is done"
+        lock = _system_lock(self._path)
+        # The library would make the folder, and one that was removed meanwhile would be back.
+        os.stat(self._path.parent)
         try:
-            try:
-                if not self._in_turn or os.path.lexists(self._next) or not _took(lock, self._path):
-                    with self._queue(seconds):
-                        _take(lock, self._path, seconds)
-            except OSError as error:
-                if isinstance(error, TimeoutError) or error.errno not in _NO_LOCKS:
-                    raise
-                from filelock import SoftFileLock
-
-                lock = SoftFileLock(self._held, mode=_FILE_MODE, thread_local=False)
-                todo += (
-                    f"; this file system has no locks, so if no other program is running, delete {self._held}"
-                )
-                _take(lock, self._path, seconds)
+            lock.acquire(timeout=seconds, poll_interval=_POLL_SECONDS)
         except TimeoutError as error:
             raise LockTimeoutError(
                 f"another program has locked the memory for {seconds:g} s",
-                where=str(self._path), kept=kept, todo=todo,
+                where=str(self._path), kept=kept, todo="try again when it is done",
             ) from error  # fmt: skip
-        self._lock = lock
-
-    @contextlib.contextmanager
-    def _queue(self, seconds: float) -> Iterator[None]:
-        """Within this, it is this one's turn, which was waited for at most so long. Raises TimeoutError."""
-        if not self._in_turn:
-            yield
+        except OSError as error:
+            if error.errno not in _NO_LOCKS:
+                raise
             return
-        turn = _system_lock(self._next)
-        try:
-            _take(turn, self._path, seconds)
-        except TimeoutError:
-            raise
-        except OSError:
-            # A queue is for fairness alone: the lock itself tells whether it may be had.
-            pass
-        try:
-            yield
-        finally:
-            with contextlib.suppress(OSError):
-                turn.release()
-                self._next.unlink()
+        self._lock = lock
 
     def release(self) -> None:
         """Lets it be taken by another. Raises OSError."""
@@ -185,23 +147,6 @@ def _system_lock(path: Path) -> AnyLock:
     from filelock import FileLock
 
     return FileLock(path, mode=_FILE_MODE, thread_local=False, fallback_to_soft=False)
-
-
-def _take(lock: AnyLock, path: Path, seconds: float) -> None:
-    """Takes the lock of the file at a path, waiting at most so long. Raises TimeoutError, OSError, also where its
-    folder is gone: the library would make it, and one that was removed meanwhile would be back.
-    """
-    os.stat(path.parent)
-    lock.acquire(timeout=seconds, poll_interval=_POLL_SECONDS)
-
-
-def _took(lock: AnyLock, path: Path) -> bool:
-    """Takes a lock that nobody holds; whether it did. Raises OSError."""
-    try:
-        _take(lock, path, 0)
-    except TimeoutError:
-        return False
-    return True
 
 
 class Fingerprint(NamedTuple):
@@ -336,7 +281,7 @@ def stage_file(path: Path, *parts: bytes, mode: int = _FILE_MODE) -> Staged:
 def put_in_place(staged: Staged) -> Fingerprint:
     """Renames staged content over its target and syncs the folder. Raises StorageError, NotSyncedError."""
     try:
-        _rename(staged.temporary, staged.path)
+        rename(staged.temporary, staged.path)
     except OSError as error:
         _discard(staged.temporary)
         raise refused(staged.path, "cannot be written", error) from error
@@ -428,8 +373,8 @@ def remove_leftovers_of(path: Path) -> None:
                 _discard(path.parent / entry.name)
 
 
-def _rename(source: Path, target: Path) -> None:
-    """os.replace; on Windows a reader may hold the target for a moment, so a refusal is tried again."""
+def rename(source: Path, target: Path) -> None:
+    """`os.replace`; on Windows a reader may hold the target for a moment, so a refusal is tried again."""
     for wait in (0.01, 0.05, 0.25, 1.0):
         try:
             os.replace(source, target)
@@ -484,26 +429,6 @@ def remove_file(path: Path) -> None:
         sync_folder(path.parent)
 
 
-def move_aside(path: Path, expected: Fingerprint | None) -> Path | None:
-    """Removes the file version `expected`. Where another program put its own there in the last instant, that lies at
-    the path which is returned. Raises StorageError, NotSyncedError.
-    """
-    aside = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(4).hex()}.tmp")
-    try:
-        _rename(path, aside)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise refused(path, "cannot be removed", error) from error
-    with syncing(path):
-        sync_folder(path.parent)
-        moved = fingerprint(aside)
-    if moved is not None and expected is not None and expected.same_data(moved):
-        _discard(aside)
-        return None
-    return aside
-
-
 def write_target(home: Path, path: Path) -> Path:
     """Where a write to `path` really goes; a link that leads out of the folder is refused (ReadOnlyError)."""
     real = Path(os.path.realpath(path))
@@ -524,7 +449,7 @@ def locked(home: Path, *, seconds: float | None = None) -> Iterator[None]:
 
     Raises LockTimeoutError, StorageError.
     """
-    lock = Lock(home / LOCK_NAME, in_turn=True)
+    lock = Lock(home / LOCK_NAME)
     with _locking(home / LOCK_NAME):
         lock.acquire(LOCK_SECONDS if seconds is None else seconds)
     try:

@@ -1,11 +1,10 @@
-"""Putting a new file in the place of an old one beside programs that know no lock: who has it open is waited for, and
-exactly what it replaced is got hold of.
+"""Putting a new file in the place of an old one beside programs that know no lock: exactly what it replaced is got hold
+of, and looked at once more when nobody can be writing into it any longer.
 """
 
 from __future__ import annotations
 
 import contextlib
-import errno
 import functools
 import os
 import sys
@@ -18,70 +17,78 @@ from core.storage.files.atomic import (
     Fingerprint,
     Staged,
     discard,
-    fingerprint,
     put_in_place,
+    refused,
+    rename,
     sync_folder,
     syncing,
 )
 
-# How long a program that writes a file in place is waited for, in seconds.
-WAIT_SECONDS: Final = 5.0
+# Who had a file open when it was replaced may still write into it for so long; what cannot be read and is younger may
+# be half written.
+SETTLING_SECONDS: Final = 2.0
+_LONGEST_SECONDS: Final = 5.0
 _GLANCE_SECONDS: Final = 0.01
-# Where the system cannot tell who has a file open, one that was written so recently may still be.
-_RECENT_SECONDS: Final = 0.3
-
-
-def is_open_to_write(path: Path) -> bool | None:
-    """Whether any process has the file open for writing; None where the system does not tell.
-
-    Linux grants a read lease on a file (fcntl(2), F_SETLEASE) only while nobody has it open for writing.
-    """
-    try:
-        import fcntl
-        import signal
-
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    except (ImportError, OSError):
-        return None
-    try:
-        # Who opens the file to write while the lease is held would otherwise end this process with SIGIO.
-        fcntl.fcntl(handle, fcntl.F_SETSIG, signal.SIGURG)
-        fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_RDLCK)
-        fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_UNLCK)
-    except AttributeError:
-        return None
-    except OSError as error:
-        return True if error.errno in (errno.EAGAIN, errno.EACCES) else None
-    finally:
-        os.close(handle)
-    return False
-
-
-def wait_for_writers(path: Path, seconds: float = WAIT_SECONDS) -> bool:
-    """Waits while a program has the file open for writing, at most so long. Whether there was one to wait for."""
-    end = time.monotonic() + seconds
-    waited = False
-    while is_open_to_write(path) and time.monotonic() < end:
-        waited = True
-        time.sleep(_GLANCE_SECONDS)
-    return waited
 
 
 def wait_until_whole(path: Path, begun: float) -> bool:
-    """Waits a moment when a file that cannot be read is being written. Whether to read it again.
+    """Waits a moment when a file that cannot be read may be half written. Whether to read it again.
 
     begun: `time.monotonic()` at the first try; what is never finished is not waited for for ever.
     """
-    if time.monotonic() - begun > WAIT_SECONDS:
-        return False
-    writing = is_open_to_write(path)
-    if writing is None:
-        with contextlib.suppress(OSError):
-            age = time.time() - path.stat().st_mtime
-            writing = 0 <= age < _RECENT_SECONDS
-    if writing:
-        time.sleep(_GLANCE_SECONDS)
-    return bool(writing)
+    with contextlib.suppress(OSError):
+        young = 0 <= time.time() - path.stat().st_mtime < SETTLING_SECONDS
+        if young and time.monotonic() - begun < _LONGEST_SECONDS:
+            time.sleep(_GLANCE_SECONDS)
+            return True
+    return False
+
+
+class Replaced:
+    """A file that was replaced. It is held open for a while: a program that has it open may still write into it."""
+
+    def __init__(self, staged: Staged, expected: Fingerprint) -> None:
+        self.target = staged.path
+        self.until = time.monotonic() + SETTLING_SECONDS
+        self._temporary: Path | None = staged.temporary
+        self._known = expected
+        self._handle = os.open(staged.temporary, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        # Whether another version was replaced than the one that was read.
+        self.moved = not expected.same_data(self._made)
+        if not self.moved:
+            self.forget()
+
+    @property
+    def _made(self) -> Fingerprint:
+        found = os.fstat(self._handle)
+        return Fingerprint(found.st_ino, found.st_size, found.st_mtime_ns)
+
+    @property
+    def written(self) -> bool:
+        """Whether somebody wrote into it since it was read last."""
+        return not self._known.same_data(self._made)
+
+    def read(self, whole: Callable[[bytes], bool]) -> bytes:
+        """What it holds by now. whole: says of half a file that it is none; it is waited for. Raises OSError."""
+        while True:
+            self._known = self._made
+            data = os.pread(self._handle, self._known.size, 0)
+            age = time.time_ns() - self._known.mtime_ns
+            if whole(data) or not 0 <= age < SETTLING_SECONDS * 1e9:
+                return data
+            time.sleep(_GLANCE_SECONDS)
+
+    def forget(self) -> None:
+        """Takes it off the disk; who has it open goes on having it."""
+        temporary, self._temporary = self._temporary, None
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+
+    def close(self) -> None:
+        """Lets it go."""
+        self.forget()
+        os.close(self._handle)
 
 
 _AT_FDCWD: Final = -100
@@ -89,15 +96,14 @@ _RENAME_EXCHANGE: Final = 2  # linux/fs.h
 _RENAME_SWAP: Final = 2  # macOS sys/stdio.h
 
 
-def put_instead(staged: Staged, expected: Fingerprint | None, *, moved: bool = False) -> Path | None:
+def put_instead(staged: Staged, expected: Fingerprint | None, *, moved: bool = False) -> Replaced | None:
     """Puts staged content in the place of the file version `expected` (None: of no file) and syncs the folder.
 
-    Returns None when exactly that version was replaced. When another program had put its own version there in
-    the last instant, that version is not lost: its path is returned, beside the target. Where the system cannot
-    swap two files, the last instant before the rename stays unwatched. moved: another version is known to stand
-    there, so that nothing but a swap will do. Raises StorageError, FileExistsError (a file came to be where none
-    was, or nothing but a swap would do and there is none), and nothing was written then; NotSyncedError when the
-    content stands in its place, and what it replaced may still lie beside it.
+    Returns what it replaced, held open, since another program may have put its own version there in the last instant.
+    Where the system cannot swap two files that instant stays unwatched, and None is returned. moved: another version
+    is known to stand there, so that nothing but a swap will do. Raises StorageError, FileExistsError (a file came to be
+    where none was, or nothing but a swap would do and there is none), and nothing was written then; NotSyncedError when
+    the content stands in its place, and what it replaced may still lie beside it.
     """
     if expected is None:
         _put_where_nothing_is(staged)
@@ -109,13 +115,22 @@ def put_instead(staged: Staged, expected: Fingerprint | None, *, moved: bool = F
         return None
     with syncing(staged.path):
         sync_folder(staged.path.parent)
-        # Who opened it before the exchange still writes to the file that was replaced.
-        wait_for_writers(staged.temporary)
-        replaced = fingerprint(staged.temporary)
-    if not expected.same_data(replaced):
-        return staged.temporary
-    discard([staged])
-    return None
+        return Replaced(staged, expected)
+
+
+def take_away(path: Path, expected: Fingerprint | None) -> Replaced | None:
+    """Removes a file; what was removed, as in `put_instead`. Raises StorageError, NotSyncedError."""
+    aside = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(4).hex()}.tmp")
+    expected = expected or Fingerprint(0, 0, 0)
+    try:
+        rename(path, aside)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise refused(path, "cannot be removed", error) from error
+    with syncing(path):
+        sync_folder(path.parent)
+        return Replaced(Staged(aside, path, expected), expected)
 
 
 def _put_where_nothing_is(staged: Staged) -> None:

@@ -27,7 +27,7 @@ from core.errors import (
     remedy_for,
 )
 from core.folder import FACT_SUFFIXES, GRAPH_FILE, is_fact_file
-from core.model.change import FactChange, NoteChange
+from core.model.change import ChangeSet, FactChange, NoteChange
 from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.note import Note
 from core.model.progress import Progress, counted
@@ -498,6 +498,18 @@ def changed_nugget(document: NuggetDocument, changes: list[FactChange]) -> Nugge
     ]
     raws, facts = _changed_items(document.raws, document.facts, edits, write_fact)
     return replace(document, raws=raws).with_items(facts)
+
+
+def with_changes(loaded: Loaded, change_set: ChangeSet) -> Loaded:
+    """The files with changes of notes and facts that were thought out, or rebased, on them."""
+    if not (change_set.notes or change_set.facts):
+        return loaded
+    nuggets: dict[Path, NuggetDocument] = {}
+    for path, document in loaded.nuggets.items():
+        facts = [change for change in change_set.facts if change.nugget == document.meta.name]
+        nuggets[path] = changed_nugget(document, facts) if facts else document
+    graph = changed_graph(loaded.graph, change_set.notes) or loaded.graph
+    return assembled(Path(loaded.snapshot.home), graph, nuggets, loaded)
 
 
 def _changed_items(

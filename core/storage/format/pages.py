@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+import time
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -34,7 +35,7 @@ from core.model.note import replace as with_fields
 from core.model.snapshot import Problem, ProblemKind
 from core.settings import InferenceSettings
 from core.storage.files.atomic import Fingerprint, fingerprint, read_file
-from core.storage.files.exchange import wait_for_writers
+from core.storage.files.exchange import wait_until_whole
 from core.storage.format.codec import write_note
 from core.text.exact import exact_form
 
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
 
 LARGEST: Final = 4 << 20
 _DEPTH: Final = 3
-_PATIENCE: Final = 1.0
 _ID_BYTES: Final = 4
 
 
@@ -251,9 +251,10 @@ def _read_page(folder: Path, name: str, known: PageFile | None, dialect: Dialect
             return _unreadable(known, "is no regular file")
         if status.st_size > LARGEST:
             return PageFile(fingerprint(path), problem=f"is larger than {LARGEST >> 20} MB")
-        # Who writes a page in place is half done with it for a moment.
-        wait_for_writers(path, _PATIENCE)
-        found = read_file(path)
+        begun = time.monotonic()
+        # Who writes a page in place empties it first.
+        while (found := read_file(path)) is not None and not found[0] and wait_until_whole(path, begun):
+            pass
         mode = stat.S_IMODE(path.stat().st_mode)
     except StorageError as error:
         return _unreadable(known, error.what)

@@ -260,6 +260,10 @@ class Baseline:
         self._former = loaded.documents()
         self._last_seen = loaded
 
+    def is_remembered(self, path: Path, document: Document | None) -> bool:
+        """Whether a document is the very one that the journal has seen, or that is to be written."""
+        return document is not None and self._former.get(path) is document
+
     def put(self, path: Path, document: Document) -> None:
         """Keeps one file as the journal has seen it now."""
         self._former[path] = document

@@ -36,7 +36,7 @@ def carried_entries(journal: Journal) -> list[CarriedEntry]:
     """Every entry of a journal, oldest first. One whose bytes are damaged is passed over."""
     found: list[CarriedEntry] = []
     for state, made_by, body, conflict in journal.rows(
-        "SELECT state, made_by, body, conflict FROM entry WHERE state <> 'pending' ORDER BY seq"
+        "SELECT state, made_by, body, conflict FROM entry WHERE state NOT IN ('pending', 'version') ORDER BY seq"
     ):
         with suppress(zlib.error):
             found.append(CarriedEntry(state, made_by, unpressed(body), conflict))

@@ -22,9 +22,7 @@ from core.storage.format.json_text import dump, load
 _SPELLINGS: Final[Mapping[Origin, str]] = {
     Origin.OUTSIDE: "",
     Origin.TAKEN_IN: "taken in",
-    Origin.OVERWRITTEN: "stale",
     Origin.RESTORED: "nuggets",
-    Origin.RESTORED_IN_PASSING: "nuggets in passing",
 }
 _ORIGINS: Final[Mapping[str, Origin]] = {spelling: origin for origin, spelling in _SPELLINGS.items()}
 
@@ -43,9 +41,7 @@ class Maker(NamedTuple):
 
 OUTSIDE: Final = Maker(Origin.OUTSIDE)
 TAKEN_IN: Final = Maker(Origin.TAKEN_IN)
-OVERWRITTEN: Final = Maker(Origin.OVERWRITTEN)
 RESTORED: Final = Maker(Origin.RESTORED)
-RESTORED_IN_PASSING: Final = Maker(Origin.RESTORED_IN_PASSING)
 
 
 def by(signature: str) -> Maker:
@@ -139,25 +135,6 @@ ENTRY_COLUMNS: Final = "seq, id, state, body, conflict, made_by"
 _BATCH: Final = timedelta(minutes=10)
 
 
-class Past(NamedTuple):
-    """One entry of the log. `made_by`: "" for another program; `written_ns`: when the files bore it, 0 if unknown."""
-
-    change_set: ChangeSet
-    made_by: str
-    written_ns: int
-    origin: Origin = Origin.MADE
-
-    @property
-    def restores(self) -> bool:
-        """Whether it put back what was taken back."""
-        return self.change_set.kind == "restore" and self.origin.is_restoration
-
-    @property
-    def overwritten(self) -> bool:
-        """Whether it says what was taken back."""
-        return self.origin is Origin.OVERWRITTEN
-
-
 @dataclass(frozen=True)
 class Stage:
     """What a pending entry was about to do to one file: the version it had read and the one that was to follow."""
@@ -176,14 +153,6 @@ class Pending:
     stages: Mapping[str, Stage] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class OwnEntry:
-    """A change of ours with the time, by the file system's clock, at which the files bore it."""
-
-    change_set: ChangeSet
-    written_ns: int
-
-
 def insert_entry(
     connection: sqlite3.Connection,
     change_set: ChangeSet,
@@ -192,11 +161,10 @@ def insert_entry(
     *,
     stages: Mapping[str, Stage] | None = None,
     conflict: Conflict | None = None,
-    written_ns: int = 0,
 ) -> tuple[int, ChangeSet]:
     """Puts an entry down; its number, and the change set under the id that it has in the journal."""
     given, turn = change_set.id, 1
-    while (seq := _inserted(connection, change_set, made_by, state, stages, conflict, written_ns)) is None:
+    while (seq := _inserted(connection, change_set, made_by, state, stages, conflict)) is None:
         # It was applied before.
         turn += 1
         change_set = msgspec.structs.replace(change_set, id=f"{given}-{turn}")
@@ -211,20 +179,18 @@ def _inserted(
     state: EntryState,
     stages: Mapping[str, Stage] | None,
     conflict: Conflict | None,
-    written_ns: int,
 ) -> int | None:
     """The number of the new entry; None, and nothing is put down, where another has its id."""
     body, author = write_change_set(change_set), change_set.author
     cursor = connection.execute(
         "INSERT INTO entry (id, at, author_kind, author_name, kind, reason, about, made_by, state, body, size, "
-        "conflict, staged, written_ns) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+        "conflict, staged) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
         "ON CONFLICT (id) DO NOTHING",
         (
             change_set.id, change_set.at, author.kind, author.name, change_set.kind,
             change_set.reason, change_set.about, made_by.spelling, state, body, len(body),
             write_conflict(conflict) if conflict is not None else None,
             write_stages(stages),
-            written_ns,
         ),
     )  # fmt: skip
     return cursor.lastrowid if cursor.rowcount else None

@@ -40,7 +40,7 @@ def which_entries(**filters: Unpack[EntryFilters]) -> tuple[str, dict[str, objec
     """What follows on the name of the table to choose entries, newest first, and the values in it."""
     limit, note = filters.get("limit"), filters.get("note")
     author, kind, text = filters.get("author"), filters.get("kind"), filters.get("text")
-    tests = ["state <> 'pending'"]
+    tests = ["state NOT IN ('pending', 'version')"]
     values: dict[str, object] = {"limit": LARGEST if limit is None else min(max(0, limit), LARGEST)}
     for name, test, value in (
         ("item", "seq IN (SELECT seq FROM touched WHERE item = :item)", note_item(note) if note else None),

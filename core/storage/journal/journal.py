@@ -11,16 +11,12 @@ from typing import Any, Final, Unpack
 from core.errors import AmbiguousError, NotFoundError, Remedy
 from core.model.change import ChangeSet
 from core.model.change_parts import change_parts, referenced_parts
-from core.model.entry import Conflict, Entry, EntryState, Origin
+from core.model.entry import Conflict, Entry, EntryState
 from core.storage.database import BUSY_SECONDS, DATABASE_ERRORS, Database
 from core.storage.journal.codec import (
     ENTRY_COLUMNS,
     OUTSIDE,
-    OVERWRITTEN,
-    RESTORED,
     Maker,
-    OwnEntry,
-    Past,
     Pending,
     Stage,
     delete_entry,
@@ -36,7 +32,7 @@ from core.storage.journal.codec import (
     write_conflict,
     write_stages,
 )
-from core.storage.journal.filters import LARGEST, EntryFilters, names_words, which_entries
+from core.storage.journal.filters import EntryFilters, names_words, which_entries
 from core.storage.journal.schema import HISTORY
 from core.text.normalise import encodable
 
@@ -71,17 +67,8 @@ class Journal:
     def _attach(self) -> None:
         self._connection = self.database.connect()
         self._connection.create_function("says", 2, names_words, deterministic=True)
-        # Small entries that were read already, each by what its row says.
-        self._past: dict[tuple[int, str, int, str, int], Past] = {}
         # What is undone, as of an entry.
         self._undone: tuple[int, frozenset[str]] = (0, frozenset())
-
-    def in_memory(self) -> Journal:
-        """A copy in memory alone: what is written to it is gone with it. Raises BrokenJournalError, StorageError."""
-        copy = Journal.__new__(Journal)
-        copy.path, copy.read_only, copy.database = self.path, True, self.database.in_memory()
-        copy._attach()
-        return copy
 
     def close(self) -> None:
         """Lets the database go, when nobody is reading."""
@@ -121,16 +108,13 @@ class Journal:
         change_set: ChangeSet,
         made_by: Maker,
         stages: Mapping[str, Stage],
-        preceding: Iterable[ChangeSet] = (),
         beside: Beside | None = None,
     ) -> tuple[int, ChangeSet]:
         """Records durably what is about to be written. Returns its number, and the change set under its id here. From
-        here on the change will be in the files. preceding: what another program overwrote and this restores. beside:
-        what else is written in the same transaction; what it raises leaves nothing behind.
+        here on the change will be in the files. beside: what else is written in the same transaction; what it raises
+        leaves nothing behind.
         """
         with self.transaction(durable=True) as connection:
-            for taken_back in preceding:
-                insert_entry(connection, taken_back, OVERWRITTEN, "done")
             seq, kept = insert_entry(connection, change_set, made_by, "pending", stages=stages)
             if beside is not None:
                 beside(connection, kept.id)
@@ -146,20 +130,14 @@ class Journal:
             )
             touch(connection, seq, change_set)
 
-    def abandon(self, seq: int, preceding: int = 0) -> None:
-        """Removes what `begin` recorded, with so many entries before it: nothing was written."""
+    def abandon(self, seq: int) -> None:
+        """Removes what `begin` recorded: nothing was written."""
         with self.transaction() as connection:
-            for number in range(seq - preceding, seq + 1):
-                delete_entry(connection, number)
+            delete_entry(connection, seq)
 
-    def finish(self, connection: sqlite3.Connection, seq: int, written_ns: int) -> None:
+    def finish(self, connection: sqlite3.Connection, seq: int) -> None:
         """Marks an entry as being in the files, inside a transaction."""
-        connection.execute(
-            "UPDATE entry SET state = 'done', written_ns = ?, staged = NULL WHERE seq = ?", (written_ns, seq)
-        )
-        for table in ("owed", "pending_restore"):
-            which = "item IN (SELECT item FROM touched WHERE seq = ?)"
-            connection.execute(f"DELETE FROM {table} WHERE {which}", (seq,))
+        connection.execute("UPDATE entry SET state = 'done', staged = NULL WHERE seq = ?", (seq,))
 
     def record(
         self,
@@ -169,14 +147,11 @@ class Journal:
         *,
         state: EntryState = "done",
         conflict: Conflict | None = None,
-        written_ns: int = 0,
     ) -> tuple[int, ChangeSet]:
         """Records, inside a transaction, a change that is in the files already or waits for a person. Recalls of one
         caller become one entry.
         """
-        seq, kept = insert_entry(
-            connection, change_set, made_by, state, conflict=conflict, written_ns=written_ns
-        )
+        seq, kept = insert_entry(connection, change_set, made_by, state, conflict=conflict)
         fold_recalls(connection, seq)
         return seq, kept
 
@@ -196,11 +171,9 @@ class Journal:
         with self.transaction(durable=True) as connection:
             connection.execute("DELETE FROM entry WHERE state <> 'pending'")
             connection.execute("DELETE FROM touched WHERE seq NOT IN (SELECT seq FROM entry)")
-            for table in ("owed", "pending_restore"):
-                connection.execute(f"DELETE FROM {table}")
         self.database.vacuum()
         self.database.empty_log()
-        self._past, self._undone = {}, (0, frozenset())
+        self._undone = 0, frozenset()
 
     # Reading entries
 
@@ -353,116 +326,6 @@ class Journal:
         return self._entries(
             "JOIN touched USING (seq) WHERE item = ? AND state = 'done' ORDER BY touched.seq DESC LIMIT ?",
             (item, limit),
-        )
-
-    def own_changes(self, item: str, limit: int = 20) -> list[OwnEntry]:
-        """Changes of ours to one thing since another program last changed it, newest first; recalls left out."""
-        rows = self.rows(
-            "SELECT body, written_ns, made_by FROM entry JOIN touched USING (seq) "
-            "WHERE item = ? AND state = 'done' AND kind <> 'hit' ORDER BY touched.seq DESC LIMIT ?",
-            (item, limit),
-        )
-        found = []
-        for body, written, made_by in rows:
-            origin = read_maker(made_by).origin
-            if origin is Origin.OUTSIDE:
-                break
-            if origin is Origin.OVERWRITTEN:
-                continue
-            with contextlib.suppress(ValueError):
-                found.append(OwnEntry(read_change_set(body), written))
-        return found
-
-    def restored(self, item: str) -> int:
-        """How often a thing was restored since somebody last changed it on purpose."""
-        rows = self.rows(
-            "SELECT kind, made_by FROM entry JOIN touched USING (seq) "
-            "WHERE item = ? AND state = 'done' AND kind <> 'hit' ORDER BY touched.seq DESC LIMIT 20",
-            (item,),
-        )
-        count = 0
-        for kind, made_by in rows:
-            origin = read_maker(made_by).origin
-            if kind == "restore" and origin is Origin.RESTORED:
-                count += 1
-            elif origin not in (Origin.OUTSIDE, Origin.OVERWRITTEN, Origin.RESTORED_IN_PASSING):
-                break
-        return count
-
-    def past(self, limit: int = 400, most_bytes: int = 4_000_000) -> Iterator[Past]:
-        """Entries that are in the files, newest first, as far as they are worth reading."""
-        size, before = 0, LARGEST
-        while limit > 0 and size < most_bytes:
-            rows = self.rows(
-                "SELECT seq, id, size, made_by, written_ns FROM entry WHERE state = 'done' AND seq < ? "
-                "ORDER BY seq DESC LIMIT ?",
-                (before, min(limit, _AT_ONCE)),
-            )
-            if not rows:
-                return
-            for seq, past in self._decoded(rows).items():
-                if past is None:
-                    return
-                yield past
-                before = seq
-            size, limit = size + sum(row[2] for row in rows), limit - len(rows)
-
-    def _decoded(self, rows: Sequence[tuple[int, str, int, str, int]]) -> dict[int, Past | None]:
-        """Entries by their numbers, None for one that is none; who looks again and again decodes each once."""
-        found: dict[int, Past | None] = {row[0]: self._past.get(row) for row in rows}
-        unknown = [seq for seq, past in found.items() if past is None]
-        marks = ", ".join("?" * len(unknown))
-        bodies = (
-            dict(self.rows(f"SELECT seq, body FROM entry WHERE seq IN ({marks})", unknown)) if unknown else {}
-        )
-        for row in rows:
-            seq, _, size, by, written = row
-            if seq in bodies:
-                with contextlib.suppress(ValueError):
-                    found[seq] = past = Past(read_change_set(bodies[seq]), by, written, read_maker(by).origin)
-                    if size <= _SMALL:
-                        self._past[row] = past
-        if len(self._past) > _REMEMBERED:
-            for row in sorted(self._past)[:-_REMEMBERED]:
-                del self._past[row]
-        return found
-
-    # Restores that are due
-
-    def pending_restores(self) -> dict[str, str]:
-        """Lost updates that are not restored yet, each with the id of the entry that says what the file has instead."""
-        return dict(self.rows("SELECT item, entry FROM pending_restore"))
-
-    def restorations_in_conflict(self) -> list[tuple[str, ChangeSet]]:
-        """Restorations that wait for a person, each with the id of its entry."""
-        rows = self.rows(
-            "SELECT id, body FROM entry WHERE state = 'conflict' AND kind = 'restore' AND made_by = ?",
-            (RESTORED.spelling,),
-        )
-        found = []
-        for id, body in rows:
-            with contextlib.suppress(ValueError):
-                found.append((id, read_change_set(body)))
-        return found
-
-    def conflict_about(self, wanted: Conflict) -> Entry | None:
-        """The newest conflict of the same kind about the same thing and text of ours, waiting or withdrawn."""
-        found = self._entries(
-            "WHERE state IN ('conflict', 'settled') AND made_by = ? ORDER BY seq DESC", (RESTORED.spelling,)
-        )
-        named = wanted.code, wanted.where, wanted.ours
-        return next(
-            (one for one in found if (c := one.conflict) and (c.code, c.where, c.ours) == named), None
-        )
-
-    def conflicts_gone_beyond(self, wanted: Conflict) -> tuple[str, ...]:
-        """Ids of waiting conflicts whose program has gone on from the text that waits there."""
-        found = self._entries("WHERE state = 'conflict' AND made_by = ?", (RESTORED.spelling,))
-        named = wanted.where, wanted.field, wanted.base
-        return tuple(
-            one.id
-            for one in found
-            if wanted.base and (c := one.conflict) and (c.where, c.field or wanted.field, c.ours) == named
         )
 
     def meta(self, name: str) -> Any:

@@ -13,7 +13,7 @@ HISTORY: Final = Part(
     ("SELECT seq, state FROM entry ORDER BY seq DESC LIMIT 1", "SELECT file, fields FROM seen_file"),
 )
 # The tables in the file of that name. `meta` holds single values of all parts.
-HISTORY_TABLES: Final = ("entry", "meta", "owed", "pending_restore", "seen", "seen_file", "touched")
+HISTORY_TABLES: Final = ("entry", "meta", "seen", "seen_file", "touched")
 BrokenJournalError = BrokenDatabaseError
 
 

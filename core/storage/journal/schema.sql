@@ -1,11 +1,11 @@
 -- The history's tables. meta: single values of all that is in the database, of the pipeline too.
 CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY) WITHOUT ROWID, STRICT;
--- One row a change set. made_by: who sat at the keyboard. written_ns: when the files were, by their own clock.
+-- One row a change set. made_by: who sat at the keyboard.
 CREATE TABLE entry (
     seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, at TEXT NOT NULL,
     author_kind TEXT NOT NULL, author_name TEXT NOT NULL, kind TEXT NOT NULL, reason TEXT NOT NULL,
     about TEXT NOT NULL, made_by TEXT NOT NULL, state TEXT NOT NULL, body BLOB NOT NULL, size INTEGER NOT NULL,
-    conflict BLOB, staged TEXT, written_ns INTEGER NOT NULL DEFAULT 0) STRICT;
+    conflict BLOB, staged TEXT) STRICT;
 CREATE INDEX entry_about ON entry (about) WHERE about <> '';
 CREATE INDEX entry_open ON entry (state) WHERE state <> 'done';
 -- What a list of entries shows and is filtered by, so that it need not read the entries themselves.
@@ -19,7 +19,3 @@ CREATE TABLE seen (file TEXT NOT NULL, item TEXT NOT NULL, place INTEGER NOT NUL
 CREATE UNIQUE INDEX seen_item ON seen (file, item);
 -- Where the last note or fact of a file stood, without a look at all of them.
 CREATE INDEX seen_placed ON seen (file, place);
--- Changes of ours that were seen taken back and wait to be restored.
-CREATE TABLE owed (item TEXT PRIMARY KEY, entry TEXT NOT NULL) WITHOUT ROWID, STRICT;
--- Lost updates that are not restored yet: each thing with the entry that says what the file has in its place.
-CREATE TABLE pending_restore (item TEXT PRIMARY KEY, entry TEXT NOT NULL) WITHOUT ROWID, STRICT;

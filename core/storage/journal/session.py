@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import sqlite3
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,9 +19,8 @@ from core.model.names import iso
 from core.settings import Settings
 from core.storage.database import Database, ForeignDatabaseError
 from core.storage.files.atomic import can_be_locked
-from core.storage.format.documents import Loaded
+from core.storage.format.documents import Loaded, with_changes
 from core.storage.journal.baseline import (
-    NEVER,
     Baseline,
     baseline_files,
     forget_file,
@@ -30,13 +30,13 @@ from core.storage.journal.baseline import (
     record_few,
 )
 from core.storage.journal.belonging import check_belongs, mark
-from core.storage.journal.codec import TAKEN_IN, Maker, Pending, Stage, by, fact_item, fold_recalls, note_item
+from core.storage.journal.codec import Maker, Pending, Stage, by, fold_recalls, items_of
 from core.storage.journal.journal import Beside, Journal
 from core.storage.journal.schema import BrokenJournalError, unreadable
-from core.storage.merge.deciding import conflict_of
+from core.storage.merge.deciding import conflict_of, take_ours
+from core.storage.merge.rebase import rebase
 from core.storage.safety.backups import BACKUPS
 from core.storage.safety.quarantine import QUARANTINE
-from core.text.digests import blake2b
 
 _WITHOUT_LOCKS: Final = "without locks"
 
@@ -191,13 +191,6 @@ class JournalFile:
         problem.damaged = not isinstance(error, ForeignDatabaseError)
         self.log_problem = problem
 
-    def read_in_memory(self) -> Journal:
-        """Replaces the open journal by a copy in memory. Returns the copy."""
-        assert self.journal is not None
-        read, self.journal = self.journal, self.journal.in_memory()
-        read.close()
-        return self.journal
-
     @property
     def _missing(self) -> bool:
         """Whether there is no journal, or only an empty file in its place."""
@@ -265,9 +258,6 @@ class JournalFile:
                 self._report_gone()
 
 
-_ID_DIGITS: Final = 8
-
-
 @dataclass(frozen=True)
 class Attribution:
     """Whom a difference between what was seen and the files is put down to, when it was no other program's."""
@@ -293,37 +283,19 @@ class JournalSession:
         ids: Callable[[], str] | None,
     ) -> None:
         self.home = home
-        self._given_ids = ids
-        self._drawn_from, self._drawn = os.urandom(8).hex(), 0
+        # A new id for an entry that is made here.
+        self.ids = ids or (lambda: os.urandom(4).hex())
         self.rules = settings.inference
         self._clock = clock
         self.notices = Notices()
         self.baseline = Baseline(home, settings.inference)
         self.file = JournalFile(home, clock=clock, ids=self.ids, notices=self.notices, baseline=self.baseline)
         self.attribution: Attribution | None = None
-        # How long nobody may have written before an overwritten change is restored.
-        self.quiet_seconds = 0.0
 
     @property
     def journal(self) -> Journal | None:
         """The open journal; None before the first change of a memory that is empty or cannot be written."""
         return self.file.journal
-
-    def ids(self) -> str:
-        """A new id for an entry that is made here."""
-        if self._given_ids is not None:
-            return self._given_ids()
-        self._drawn += 1
-        return blake2b(f"{self._drawn_from} {self._drawn}".encode()).hexdigest()[:_ID_DIGITS]
-
-    def draw_ids_from(self, loaded: Loaded) -> None:
-        """Has the ids that follow come from what is compared: so a read names what it found outside as the writer
-        will that puts it down, and somebody may undo by that name.
-        """
-        if self.journal is None or self._given_ids is not None:
-            return
-        files = sorted((str(path), made and made[:3]) for path, made in loaded.fingerprints().items())
-        self._drawn_from, self._drawn = f"{self.journal.last_seq} {files}", 0
 
     def now(self) -> datetime:
         """The time."""
@@ -341,7 +313,6 @@ class JournalSession:
         made_by: Maker,
         stages: Mapping[str, Stage],
         seq: int | None,
-        preceding: Sequence[ChangeSet] = (),
         beside: Beside | None = None,
     ) -> tuple[int, ChangeSet]:
         """The commit point: from here on the change set will be in the files, whatever happens. beside: see
@@ -351,7 +322,7 @@ class JournalSession:
         """
         assert self.journal is not None
         if seq is None:
-            return self.journal.begin(effective, made_by, stages, preceding, beside)
+            return self.journal.begin(effective, made_by, stages, beside)
         self.journal.restage(seq, effective, stages)
         return seq, effective
 
@@ -363,23 +334,24 @@ class JournalSession:
         except (NuggetsError, BrokenJournalError):
             return True
 
-    def abandon(self, seq: int, preceding: int) -> None:
+    def abandon(self, seq: int) -> None:
         """Nothing was written after all."""
         assert self.journal is not None
-        self.journal.abandon(seq, preceding)
+        self.journal.abandon(seq)
 
     def finish(
         self,
         seq: int | None,
-        effective: ChangeSet,
+        entry: ChangeSet,
         made_by: Maker,
         before: Loaded,
         after: Loaded | None = None,
-        concurrent_changes: Callable[[], Iterable[ChangeSet]] = tuple,
+        take_in_replaced: Callable[[sqlite3.Connection], None] | None = None,
     ) -> None:
-        """Marks the entry (None: there is none) as done and remembers the files as they are now, in one step.
+        """Marks the entry (seq None: it is in the log already) as done and remembers that the files have it, in one
+        step.
 
-        after: the files as they were written, None for nothing. concurrent_changes: what other programs
+        after: the files as they were written, None for nothing. take_in_replaced: puts down what other programs
         wanted that wrote in the same instant, judged before the entry counts as done.
 
         When the journal cannot be written any more, the entry stays pending and is reconciled at the next opening.
@@ -387,79 +359,98 @@ class JournalSession:
         assert self.journal is not None
         try:
             with self.file.detecting_damage():
-                recall = effective.kind == "hit"
-                self.mark_written(
-                    self.journal, seq, before, after or before, concurrent_changes, recall=recall
-                )
+                self.mark_written(self.journal, seq, entry, before, after or before, take_in_replaced)
         except NuggetsError as error:
             self.notices.add(Notice(f"{error.what}; {_WRITTEN}", where=error.where, code=error.code))
         except BrokenJournalError as error:
             # The files hold the change already: it is the first entry of the new journal.
             self.file.begin_anew(error, after or before)
             with self.journal.transaction(durable=True) as connection:
-                self.journal.record(connection, effective, made_by)
+                self.journal.record(connection, entry, made_by)
 
     def mark_written(
         self,
         journal: Journal,
         seq: int | None,
+        entry: ChangeSet,
         before: Loaded,
         after: Loaded,
-        concurrent_changes: Callable[[], Iterable[ChangeSet]] = tuple,
-        *,
-        recall: bool = True,
+        take_in_replaced: Callable[[sqlite3.Connection], None] | None = None,
     ) -> None:
         """What `finish` does in the journal. Raises BrokenJournalError, StorageError."""
         known = baseline_files(journal)
         old, new = before.documents(), after.documents()
+        behind = False
         with journal.transaction() as connection:
             # Judged before this entry counts as done: whoever wrote them had not seen it.
-            theirs = tuple(concurrent_changes())
-            changed = [path for path in new if new[path] is not old.get(path)]
-            for path in changed:
+            if take_in_replaced is not None:
+                take_in_replaced(connection)
+            for path, document in new.items():
                 file, was = self.baseline.name(path), old.get(path)
                 one = known.get(file)
-                in_step = was is None or (one is not None and is_version(was, one.fingerprint))
-                if in_step:
-                    self.baseline.put(path, new[path])
-                    if was is not None and record_few(connection, file, was, new[path]):
-                        continue
-                before_items = named_items(was) if was is not None else {}
-                record_baseline(
-                    connection,
-                    file,
-                    new[path],
-                    before_items if in_step else None,
-                    fingerprint=new[path].fingerprint if in_step else None,
-                    only=None if in_step else _differing(before_items, named_items(new[path])),
-                )
+                seen = self.baseline.is_remembered(path, was)
+                if was is not None and not seen and (one is None or not is_version(was, one.fingerprint)):
+                    behind = True
+                elif document is not was:
+                    self.baseline.put(path, document)
+                    if was is None or not record_few(connection, file, was, document):
+                        held = named_items(was) if was is not None else {}
+                        record_baseline(connection, file, document, held, fingerprint=document.fingerprint)
+            if behind:
+                self._lay_over_baseline(connection, journal, entry, before, after)
             for path in old.keys() - new.keys():
                 forget_file(connection, self.baseline.name(path))
             if seq is not None:
-                times = [(new[path].fingerprint or NEVER).mtime_ns for path in changed]
-                journal.finish(connection, seq, max(times, default=0))
-                if recall:
+                journal.finish(connection, seq)
+                if entry.kind == "hit":
                     # Recalls of one caller become one entry.
                     fold_recalls(connection, seq)
-            for change_set in theirs:
-                journal.record(connection, change_set, TAKEN_IN, state="pending")
+
+    def _lay_over_baseline(
+        self,
+        connection: sqlite3.Connection,
+        journal: Journal,
+        entry: ChangeSet,
+        before: Loaded,
+        after: Loaded,
+    ) -> None:
+        """Remembers what an entry did to files in which more is to be judged: the entry alone, whether this write made
+        it or the files had it already. Whatever else is in them stays to be judged.
+        """
+        seen = self.baseline.load(journal, before)
+        self._remember_some(connection, seen, with_changes(seen, rebase(entry, seen.snapshot, take_ours)))
+        self._remember_some(connection, seen, after, set(items_of(entry)), new=True)
+
+    def _remember_some(
+        self,
+        connection: sqlite3.Connection,
+        was: Loaded,
+        now: Loaded,
+        names: Collection[str] | None = None,
+        *,
+        new: bool = False,
+    ) -> None:
+        """Remembers what differs in files that have more to be judged. new: of files that were never seen alone, and
+        `names` of what is in them.
+        """
+        old = was.documents()
+        for path, document in now.documents().items():
+            former = old.get(path)
+            if former is document or (former is None) is not new:
+                continue
+            items = named_items(document)
+            only = (
+                _differing(named_items(former), items) if former is not None else {*items} & {*(names or ())}
+            )
+            if only:
+                file = self.baseline.name(path)
+                record_baseline(connection, file, document, None, fingerprint=None, only=only)
 
     # After a crash
 
     def pending(self) -> list[Pending]:
         """Entries that are not known to be in the files."""
         return self.journal.pending() if self.journal is not None else []
-
-    def mark_contained(self, loaded: Loaded) -> None:
-        """Marks the part of a pending entry that the files already hold as seen: it did not come from outside."""
-        assert self.journal is not None
-        for pending in self.pending():
-            names = contained(pending.change_set, loaded)
-            with self.journal.transaction() as connection:
-                for path, document in loaded.documents().items():
-                    record_baseline(
-                        connection, self.baseline.name(path), document, None, fingerprint=None, only=names
-                    )
 
     def note_down(self, mine: Attribution) -> None:
         """Records an entry for a file that changed without any note or fact."""
@@ -496,21 +487,3 @@ _WRITTEN: Final = "the change itself is written, and the history records it when
 
 def _differing(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> set[str]:
     return {name for name in {*before, *after} if before.get(name) != after.get(name)}
-
-
-def contained(change_set: ChangeSet, loaded: Loaded) -> set[str]:
-    """Names of things that the files already hold as the change set leaves them."""
-    snapshot = loaded.snapshot
-    names = {
-        note_item(id)
-        for change in change_set.notes
-        for id in (change.id, change.after.id if change.after is not None else change.id)
-        if snapshot.by_id.get(id) == change.after
-    }
-    for change in change_set.facts:
-        nugget = snapshot.by_name.get(change.nugget)
-        found = {fact.key: fact for fact in nugget.facts} if nugget is not None else {}
-        key = change.after.key if change.after is not None else change.key
-        if found.get(key) == change.after:
-            names |= {fact_item(change.nugget, change.key), fact_item(change.nugget, key)}
-    return names

@@ -21,6 +21,7 @@ from core.model.change import PERSON, ChangeSet, FactChange, NoteChange
 from core.model.masks import Masks
 from core.model.saved_search import SEARCHES_FILE
 from core.settings import SETTINGS_FILE, InferenceSettings
+from core.storage.commit import Write
 from core.storage.database import SIDE_FILES
 from core.storage.files import atomic
 from core.storage.files.side_folders import names_in
@@ -38,10 +39,8 @@ from core.storage.masking.search import (
     update_row,
 )
 from core.storage.merge.copies import conflict_copies
-from core.storage.reconcile.concurrent_writes import concurrent_changes
 from core.storage.safety.backups import BACKUPS
 from core.storage.safety.quarantine import QUARANTINE, RECORD
-from core.storage.writing import Write
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -230,20 +229,19 @@ def mask_folder(
             # The note graph last: in it stands what is looked for when this is stopped in between.
             changed.sort(key=lambda document: isinstance(document, GraphDocument))
             write = Write(store.home, loaded, ChangeSet(id="", at="", author=PERSON, reason=""), changed)
-            write.stage()
-            written = write.carry_out()
+            with write.staged_files():
+                written = write.carry_out()
             if written is None:
                 continue
             entry = _entry(told, loaded, masks)
-            foreign = concurrent_changes(session, written, loaded)
-            session.finish(None, entry, codec.by(made_by), loaded, written.loaded, foreign)
-            if not written.concurrent_writes:
+            moved = store.finish(entry, made_by, loaded, written)
+            if not moved:
                 # What was replaced holds them still, where the system refused to remove it.
                 atomic.remove_leftovers(store.home)
             if session.journal is not None:
                 with session.journal.transaction(durable=True) as connection:
                     _, entry = session.journal.record(connection, entry, codec.by(made_by))
-                if written.concurrent_writes:
+                if moved:
                     # What another program wrote in that very instant may hold them again.
                     store.reconcile_now()
                     _mask_journal(session.journal, masks, rules)

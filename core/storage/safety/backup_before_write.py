@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -70,11 +70,8 @@ def keep_whole(home: Path, path: Path, reason: str, now: datetime, *, sound: boo
     return record.path
 
 
-def keep_before_rewriting(home: Path, loaded: Loaded, change_set: ChangeSet, now: datetime) -> None:
-    """A copy of each partly unreadable file that a change set is about to rewrite, before its first rewriting."""
-    touched = {change.nugget for change in change_set.facts}
-    rewritten: list[Document] = [loaded.graph] if change_set.notes else []
-    rewritten += [one for one in loaded.nuggets.values() if one.meta.name in touched]
+def keep_before_rewriting(home: Path, rewritten: Iterable[Document], now: datetime) -> None:
+    """A copy of each partly unreadable file that is about to be rewritten, before its first rewriting."""
     for document in rewritten:
         bad = {document.raws[place]: problem.what for place, problem in unread_places(document)}
         file = str(document.path.relative_to(home))

@@ -7,15 +7,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from kits.beside import NUGGET, ONE, make_home, values_of
+from kits.beside import NUGGET, make_home, values_of
 from kits.memory_files import GRAPH, graph_of, notes_of, tree, write_graph
 
 from core import Memory
 from core.errors import StorageError
 from core.facts.edits import remember
-from core.graph.edits import create_note, edit_note
+from core.graph.edits import create_note
 from core.model.change import ChangeSet
-from core.storage import store
+from core.storage import commit
 
 FILES = [str(GRAPH), NUGGET]
 
@@ -44,7 +44,7 @@ def _save_as_vim_does(path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[
                 path.write_bytes(old)
                 aside.unlink()
 
-        monkeypatch.setattr(store.time, "sleep", end)
+        monkeypatch.setattr(commit.time, "sleep", end)
 
     return begin
 
@@ -64,25 +64,6 @@ def test_a_change_in_the_moment_of_a_save_deletes_nothing_and_is_kept(
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_an_old_copy_that_such_a_save_brings_back_takes_no_change_of_ours_along(
-    home: Path, file: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    memory = Memory.open(home)
-    begin = _save_as_vim_does(home / file, monkeypatch)
-    memory.change("edit", lambda draft: edit_note(draft, ONE, content="Ours."))
-    _change(memory)
-    begin()
-    for _ in range(3):
-        for name in FILES:
-            if (home / name).exists():
-                os.utime(home / name, (1, 1))
-        memory.refresh()
-    assert notes_of(home)[ONE]["content"] == "Ours."
-    assert "Ours" in {note["title"] for note in notes_of(home).values()}
-    assert values_of(home)["user:ours"] == "our value"
-
-
-@pytest.mark.parametrize("file", FILES)
 def test_a_reader_in_that_moment_sees_the_whole_memory(
     home: Path, file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -97,29 +78,24 @@ def test_a_reader_in_that_moment_sees_the_whole_memory(
 def test_a_file_that_stays_gone_comes_back_byte_for_byte_and_is_said(
     home: Path, gone: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store, "_GONE_SECONDS", 0.0)
+    monkeypatch.setattr(commit, "_GONE_SECONDS", 0.0)
     write_graph(home, graph_of(home)["notes"], ours={"unknown": [1]})
     Memory.open(home).close()
     before = tree(home)
     for name in gone:
         (home / name).unlink()
-    seen = Memory.open(home, reconcile=False)
-    assert len(seen.take_notices()) == len(gone)
-    assert seen.snapshot.notes
-    assert seen.snapshot.nuggets[0].facts
     memory = Memory.open(home)
     assert tree(home) == before
     assert len(memory.take_notices()) == len(gone)
     newest: list[ChangeSet] = [entry.change_set for entry in memory.history.log(limit=2)]
     assert [one.kind for one in newest] == ["restore", "outside"]
-    assert [one.id for one in newest] == [entry.change_set.id for entry in seen.history.log(limit=2)]
     assert memory.history.conflicts() == ()
 
 
 def test_undoing_the_return_of_a_file_deletes_what_it_held(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store, "_GONE_SECONDS", 0.0)
+    monkeypatch.setattr(commit, "_GONE_SECONDS", 0.0)
     (home / NUGGET).unlink()
     memory = Memory.open(home)
     memory.history.undo(memory.history.log(limit=1)[0].id)
@@ -127,10 +103,10 @@ def test_undoing_the_return_of_a_file_deletes_what_it_held(
     assert Memory.open(home).snapshot.nuggets == ()
 
 
-def test_what_cannot_be_written_again_is_shown_and_not_logged_as_deleted(
+def test_what_cannot_be_written_again_is_not_logged_as_deleted(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store, "_GONE_SECONDS", 0.0)
+    monkeypatch.setattr(commit, "_GONE_SECONDS", 0.0)
     entries = len(Memory.open(home).history.log(limit=None))
     (home / GRAPH).unlink()
 
@@ -138,9 +114,8 @@ def test_what_cannot_be_written_again_is_shown_and_not_logged_as_deleted(
         raise StorageError("cannot be written (No space left on device)", where="graph.json")
 
     with monkeypatch.context() as patch:
-        patch.setattr(store, "stage_file", full)
+        patch.setattr(commit, "stage_file", full)
         memory = Memory.open(home)
-        assert len(memory.snapshot.notes) > 2
         with pytest.raises(StorageError):
             _change(memory)
     assert not (home / GRAPH).exists()
@@ -154,7 +129,7 @@ def test_a_fact_file_under_another_name_is_waited_for_by_nobody(
     def never(_: float) -> None:
         raise AssertionError("waited")
 
-    monkeypatch.setattr(store.time, "sleep", never)
+    monkeypatch.setattr(commit.time, "sleep", never)
     os.replace(home / NUGGET, home / "memory.donna.json")
     _change(Memory.open(home))
     assert not (home / NUGGET).exists()

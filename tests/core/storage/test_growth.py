@@ -13,7 +13,7 @@ from kits.memory_files import fact_object, note_object, write_graph, write_nugge
 from core import Memory
 from core.facts.edits import clear, remember
 from core.model.change import PERSON
-from core.model.change_parts import count_parts, select_parts
+from core.model.change_parts import change_parts, select_parts
 from core.model.draft import Draft
 from core.model.note import Note, replace
 from core.model.snapshot import Snapshot
@@ -21,7 +21,6 @@ from core.settings import InferenceSettings
 from core.storage.format.documents import read_folder
 from core.storage.journal.baseline import named_items
 from core.storage.merge.rebase import rebase
-from core.storage.reconcile.repairs import facts_of
 from core.verify import findings, repair
 
 pytestmark = pytest.mark.slow
@@ -70,7 +69,8 @@ def _steps(home: Path, make: Callable[[Path, int], None], count: int) -> dict[st
     found["rebase"] = steps_of(lambda: rebase(change_set, snapshot))
     found["undo"] = steps_of(lambda: rebase(inverse, after))
     found["redo"] = steps_of(lambda: rebase(again, snapshot))
-    found["parts"] = steps_of(lambda: select_parts(change_set, range(1, count_parts(change_set) + 1)))
+    numbers = range(1, len(change_parts(change_set)) + 1)
+    found["parts"] = steps_of(lambda: select_parts(change_set, numbers))
     document = read_folder(home, InferenceSettings())
     found["seen"] = steps_of(lambda: [named_items(held) for held in document.documents().values()])
     return found
@@ -119,8 +119,8 @@ def test_facts_are_remembered_and_cleared_at_a_cost_that_grows_with_their_number
 def test_the_facts_of_a_nugget_are_sorted_by_key_once_for_all_that_ask(tmp_path: Path) -> None:
     many_keys(tmp_path, 3)
     snapshot = Memory.open(tmp_path).snapshot
-    assert facts_of(snapshot, "memory")["user:key 0"].value == "value 0"
-    assert facts_of(snapshot, "memory") is facts_of(snapshot, "memory")
+    assert snapshot.facts_by_key["memory"]["user:key 0"].value == "value 0"
+    assert snapshot.facts_by_key["memory"] is snapshot.facts_by_key["memory"]
 
 
 class _Tag(str):

@@ -27,7 +27,6 @@ _READS: dict[str, Callable[[Journal], object]] = {
     "last_seq": lambda journal: journal.last_seq,
     "undone": Journal.undone,
     "conflicts": lambda journal: journal.entries(state="conflict"),
-    "own changes": lambda journal: journal.own_changes("n one"),
 }
 
 

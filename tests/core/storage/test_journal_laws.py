@@ -257,7 +257,6 @@ def _assert_seen(memory: Memory) -> None:
         assert document.fingerprint == fingerprint(memory.home / file)
         rows = journal.rows("SELECT item, raw FROM seen WHERE file = ? ORDER BY place", (file,))
         assert rows == list(named_items(document).items())
-    assert journal.pending_restores() == {}
 
 
 @settings(max_examples=examples(EXAMPLES))

@@ -18,9 +18,7 @@ from core.storage.journal.codec import Maker, by, read_maker
 _SPELLINGS = {
     "": Origin.OUTSIDE,
     "taken in": Origin.TAKEN_IN,
-    "stale": Origin.OVERWRITTEN,
     "nuggets": Origin.RESTORED,
-    "nuggets in passing": Origin.RESTORED_IN_PASSING,
     "person": Origin.MADE,
     "agent:claude": Origin.MADE,
     "program:nuggets": Origin.MADE,

@@ -14,6 +14,7 @@ from kits.claude_pages import note_of, write_folder
 from core import Memory
 from core.graph.edits import create_note, edit_note
 from core.model.draft import Draft
+from core.storage.files import exchange
 
 pytestmark = pytest.mark.slow
 
@@ -35,6 +36,12 @@ for turn in range(turns):
 print("done")
 """
 PAGE = "---\nname: shared\n---\n\nours 0\n\nbetween\n\ntheirs 0\n"
+
+
+@pytest.fixture(autouse=True)
+def _somebody_is_writing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page that is written in place is empty for an instant, and may be replaced in that instant."""
+    monkeypatch.setattr(exchange, "SETTLING_SECONDS", 2.0)
 
 
 def _edit(memory: Memory, file: str, turn: int) -> None:

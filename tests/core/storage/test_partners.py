@@ -6,13 +6,13 @@ The runs of several processes are short here; NUGGETS_FOREIGN_SECONDS=60 makes t
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import random
 import time
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 from kits.beside import NUGGET, values_of
@@ -21,11 +21,10 @@ from kits.memory_files import (
     fact_object,
     note_object,
     notes_of,
-    replace_bytes,
     write_graph,
     write_nugget,
 )
-from kits.original_writer import Original
+from kits.original_writer import Original, read_graph, save_graph
 from kits.partners import Change, changes_of, missing, start
 
 from core import Memory
@@ -126,10 +125,7 @@ def test_no_edit_and_no_hide_is_undone_by_a_partner_that_saves_all_facts_for_a_h
     assert Memory.open(tmp_path).store.reconciled
 
 
-@pytest.mark.parametrize("take", ["ours", "theirs"])
-def test_a_fact_that_both_edited_ends_with_ours_in_the_file_and_theirs_in_a_conflict(
-    tmp_path: Path, take: Any
-) -> None:
+def test_a_fact_that_both_edited_ends_with_theirs_and_a_notice_that_brings_ours_back(tmp_path: Path) -> None:
     write_graph(tmp_path, [])
     write_nugget(tmp_path, "memory", [fact_object(f"user:k{number}", "old") for number in range(4)])
     memory = Memory.open(tmp_path)
@@ -138,18 +134,14 @@ def test_a_fact_that_both_edited_ends_with_ours_in_the_file_and_theirs_in_a_conf
     memory.refresh()
     memory.change("edit", lambda draft: remember(draft, "memory", "user:k0", "ours"))
     memory.change("edit", lambda draft: remember(draft, "memory", "user:k1", "ours too"))
+    memory.take_notices()
     partner.remember("user:k0", "theirs")
     _after_quiet(memory)
-    assert values_of(tmp_path)["user:k1"] == "ours too"
-    texts = {values_of(tmp_path)["user:k0"]}
-    for entry in memory.history.conflicts():
-        assert entry.conflict is not None
-        texts |= {entry.conflict.ours, entry.conflict.theirs}
-    assert {"ours", "theirs"} <= texts
-    assert len(memory.history.conflicts()) == 1
-    assert values_of(tmp_path)["user:k0"] == "ours"
-    memory.history.resolve_conflict(memory.history.conflicts()[0].id, take)
-    assert values_of(tmp_path)["user:k0"] == ("theirs" if take == "ours" else "ours")
+    assert (values_of(tmp_path)["user:k0"], values_of(tmp_path)["user:k1"]) == ("theirs", "ours too")
+    (said,) = (notice for notice in memory.take_notices() if "user:k0" in notice)
+    memory.history.undo(said.rpartition("undo ")[2])
+    assert (values_of(tmp_path)["user:k0"], values_of(tmp_path)["user:k1"]) == ("ours", "ours too")
+    assert memory.history.conflicts() == ()
     assert memory.maintenance.verify() == ()
 
 
@@ -185,8 +177,9 @@ def _run(home: Path, writers: Sequence[tuple[str, ...]], seconds: float) -> tupl
 )
 @pytest.mark.timeout(300)
 def test_every_change_of_ours_stands_beside_programs_without_a_lock(
-    tmp_path: Path, writers: list[tuple[str, ...]]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writers: list[tuple[str, ...]]
 ) -> None:
+    monkeypatch.setattr(exchange, "SETTLING_SECONDS", 2.0)
     made, theirs = _run(tmp_path, writers, SECONDS)
     memory = Memory.open(tmp_path)
     waiting = {
@@ -215,31 +208,18 @@ def test_every_change_of_ours_stands_beside_programs_without_a_lock(
 # Files that are written in place
 
 
-def test_a_note_written_in_place_by_who_opened_the_file_before_our_exchange_is_kept(
+def test_what_is_written_into_a_file_after_we_replaced_it_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(exchange, "SETTLING_SECONDS", 2.0)
     write_graph(tmp_path, [note_object(number) for number in range(3)])
     memory = Memory.open(tmp_path)
-    shaped = notes_of(tmp_path)
-    waits = iter(range(1000))
-    handle = (tmp_path / GRAPH).open("r+b")
-
-    def record_baseline(seconds: float) -> None:
-        # The other program goes on while ours waits for it.
-        if next(waits) == 3:
-            import json
-
-            notes = [*shaped.values(), note_object(9)]
-            data = json.dumps({"version": 3, "notes": notes}, indent=2).encode()
-            handle.seek(0)
-            handle.write(data)
-            handle.truncate()
-            handle.close()
-
-    if exchange.is_open_to_write(tmp_path / GRAPH) is None:
-        pytest.skip("this system does not tell who has a file open")
-    monkeypatch.setattr(exchange.time, "sleep", record_baseline)
-    memory.change("new", lambda draft: create_note(draft, "memory", "Ours", "Text."))
+    notes = [*notes_of(tmp_path).values(), note_object(9)]
+    with (tmp_path / GRAPH).open("r+b") as handle:
+        memory.change("new", lambda draft: create_note(draft, "memory", "Ours", "Text."))
+        handle.write(json.dumps({"version": 3, "notes": notes}, indent=2).encode())
+        handle.truncate()
+    memory.refresh()
     titles = sorted(note["title"] for note in notes_of(tmp_path).values())
     assert titles == ["Ours", "Title 0", "Title 1", "Title 2", "Title 9"]
     assert memory.history.conflicts() == ()
@@ -248,11 +228,10 @@ def test_a_note_written_in_place_by_who_opened_the_file_before_our_exchange_is_k
 def test_a_file_that_is_being_written_in_place_is_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(exchange, "SETTLING_SECONDS", 2.0)
     write_graph(tmp_path, [note_object(number) for number in range(3)])
     whole = (tmp_path / GRAPH).read_bytes()
     memory = Memory.open(tmp_path)
-    if exchange.is_open_to_write(tmp_path / GRAPH) is None:
-        pytest.skip("this system does not tell who has a file open")
     handle = (tmp_path / GRAPH).open("wb")
     handle.write(whole[: len(whole) // 2])
     handle.flush()
@@ -272,23 +251,21 @@ def test_a_restoration_that_the_system_refuses_is_tried_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from core.errors import StorageError
-    from core.storage import store as storing
+    from core.storage import commit
 
     write_graph(tmp_path, [note_object(number) for number in range(3)])
     one = "note-memory-00000001"
     memory = Memory.open(tmp_path)
-    old = (tmp_path / GRAPH).read_bytes()
+    old = read_graph(tmp_path)
     memory.change("edit", lambda draft: edit_note(draft, one, content="Ours."))
-    replace_bytes(tmp_path / GRAPH, old)
-    _age(tmp_path, 1.0) if (tmp_path / NUGGET).exists() else os.utime(
-        tmp_path / GRAPH, (time.time() - 1,) * 2
-    )
+    save_graph(tmp_path, old | {"notes": [*old["notes"], note_object(9)]})
+    os.utime(tmp_path / GRAPH, (1, 1))
     with monkeypatch.context() as patch:
 
         def full(*_: object) -> None:
             raise StorageError("cannot be written (No space left on device)", where="graph.json")
 
-        patch.setattr(storing, "prepare", full)
+        patch.setattr(commit, "prepare", full)
         memory.refresh()
         assert notes_of(tmp_path)[one]["content"] != "Ours."
         assert "No space left" in "".join(memory.take_notices())

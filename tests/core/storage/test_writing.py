@@ -29,7 +29,7 @@ from core import Memory
 from core.errors import LockTimeoutError, NuggetsError, ReadOnlyError, StorageError
 from core.facts.edits import remember
 from core.graph.edits import create_note, edit_note, hide_note
-from core.storage import writing
+from core.storage import commit
 from core.storage.files import atomic as files
 from core.storage.files import exchange
 
@@ -269,20 +269,6 @@ def test_a_writer_that_is_killed_at_any_moment_leaves_a_whole_memory(store: Path
     assert notes_of(store)[FIRST]["content"] == "At last."
 
 
-def test_a_fact_left_in_its_file_by_a_crash_while_hiding_is_no_conflict_when_brought_back(
-    store: Path,
-) -> None:
-    whole = (store / "memory.donna.json").read_bytes()
-    before = tree(store)
-    memory = Memory.open(store)
-    memory.change("hide", lambda draft: hide_note(draft, "fact-memory-00000002"))
-    (store / "memory.donna.json").write_bytes(whole)
-    from core.graph.edits import unhide_note
-
-    memory.change("unhide", lambda draft: unhide_note(draft, "fact-memory-00000002"))
-    assert tree(store) == before
-
-
 def test_a_crash_between_the_two_files_of_a_hidden_fact_loses_no_fact(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -358,7 +344,7 @@ def test_a_write_that_comes_while_ours_is_being_prepared_is_not_replaced(
             os.replace(beside, graph)
         return staged
 
-    monkeypatch.setattr(writing, "stage_file", interrupted)
+    monkeypatch.setattr(commit, "stage_file", interrupted)
     memory.change("hid a note", lambda draft: hide_note(draft, "note-memory-0000000e"))
     written = Memory.open(store).snapshot
     assert written.note("note-memory-00000018").content.startswith("RAISED")

@@ -1,0 +1,1014 @@
+"""What other programs did to the files: merged, put back or taken over, item by item, logged, and told.
+
+A version that the history has never seen is *new*: it is merged with the known version that it differs from least.
+One that it knows is *old*. A save that holds anything new was made on top of a copy, so what is old in it stays as it
+was changed in the last day. A save that holds nothing new is a file that somebody restored: it is taken as it is.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from dataclasses import replace as with_fields
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Final, Literal, NamedTuple
+
+import msgspec
+
+from core.errors import BrokenFileError, Notice
+from core.model.build import as_hidden_fact, as_visible_fact
+from core.model.change import OURSELVES, PROGRAM, ChangeSet, FactChange, NoteChange
+from core.model.change_parts import change_parts
+from core.model.compare import (
+    HIT_FIELDS,
+    Differences,
+    alike,
+    differences,
+    laid_over,
+    outside_changes,
+    spaced_as,
+)
+from core.model.entry import Conflict, EntryState, Origin
+from core.model.fact import Fact
+from core.model.names import iso
+from core.model.note import Note, replace, vector_spec
+from core.storage.files.atomic import fingerprint, leftovers, read_file
+from core.storage.format.documents import (
+    Document,
+    GraphDocument,
+    Loaded,
+    NuggetDocument,
+    assembled,
+    read_graph,
+    read_nugget,
+    with_changes,
+)
+from core.storage.journal.baseline import (
+    forget_file,
+    kept_names,
+    named_items,
+    record_baseline,
+    record_few,
+    record_version,
+)
+from core.storage.journal.codec import (
+    OUTSIDE,
+    RESTORED,
+    TAKEN_IN,
+    Maker,
+    by,
+    fact_item,
+    items_of,
+    note_item,
+    read_change_set,
+    read_conflict,
+    read_maker,
+    write_change_set,
+)
+from core.storage.journal.journal import Journal
+from core.storage.journal.session import JournalSession
+from core.storage.merge.deciding import Collect, take_ours, take_theirs
+from core.storage.merge.rebase import rebase
+from core.storage.merge.three_way import merge_facts, merge_notes, same_meaning
+from core.storage.safety.quarantine import QUARANTINE, set_aside
+
+# Files saved within so long of each other are one save, and nobody is at it any more once it is over.
+QUIET_SECONDS: Final = 2.0
+# For so long a change is kept over old copies of it.
+_KEPT_FOR: Final = timedelta(hours=24)
+# Known versions that may be the base of a merge, and entries of one thing that are read for them.
+_BASES: Final = 20
+_TIMES: Final = HIT_FIELDS - {"hits", "last_hit_session"} | {"updated_at"}
+# In how many fields something differs from nothing.
+_FAR: Final = 1000
+_ENTRIES: Final = 100
+_AT_ONCE: Final = 500
+# More notices than these about one look become one.
+_FEW_NOTICES: Final = 5
+_PLACE: Final = "a version that another program wrote at the same moment as nuggets-tui"
+
+Version = Note | Fact | None
+# merged: new. kept: old, and ours stands. restored: old, and it stands. taken: as it is, whatever it is. waits: until
+# the save is whole. same: but for white space.
+_Verdict = Literal["same", "merged", "kept", "restored", "taken", "waits"]
+
+
+class Due(NamedTuple):
+    """What makes the files say what they are to say, and the files with it.
+
+    waits: something is judged once the save is whole, and is in `target` as it is in the files.
+    """
+
+    target: Loaded
+    back: ChangeSet
+    waits: bool = False
+
+
+@dataclass(frozen=True)
+class _Past:
+    """What an entry of the log did to one thing."""
+
+    before: Version
+    after: Version
+    entry: ChangeSet
+    maker: Maker
+    seq: int
+    state: EntryState
+
+    @property
+    def ours(self) -> bool:
+        """Whether somebody made it here."""
+        return self.maker.origin is Origin.MADE
+
+
+@dataclass
+class _Item:
+    """A note or fact that differs: as we know it, as it is in its file, and as it is to be.
+
+    read: the newest version that whoever saved the file may have read.
+    """
+
+    name: str
+    ours: Version
+    file: Version
+    change: NoteChange | FactChange
+    read: Version
+    past: Sequence[_Past] = ()
+    target: Version = None
+    verdict: _Verdict = "taken"
+    # Whether its program may not have seen what it replaced.
+    unsure: bool = False
+
+    @property
+    def known(self) -> Iterator[Version]:
+        """Every version that the history has and that may have been read, newest first."""
+        yield self.read
+        for one in self.past:
+            yield one.after
+            yield one.before
+
+    @property
+    def old(self) -> bool:
+        """Whether the file has a version that the history knows."""
+        return any(_same(self.file, one) or _is_earlier(self.file, one) for one in self.known)
+
+    def changed_since(self, at: str, *, by_us: bool = False) -> bool:
+        """Whether it was changed after a time. by_us: here, and more than by a recall."""
+        stood = (one for one in self.past if one.state != "version")
+        made = (one for one in stood if not by_us or (one.ours and one.entry.kind != "hit"))
+        return any(one.entry.at >= at for one in made)
+
+    def is_copy(self, at: str) -> bool:
+        """Whether what the file has was put back before, after a time."""
+        return any(
+            one.maker.origin is Origin.RESTORED and one.entry.at >= at and _same(one.before, self.file)
+            for one in self.past
+        )
+
+
+def take_in(session: JournalSession, loaded: Loaded, *, final: bool) -> Due:
+    """Judges what differs in the files from what was last seen of them, logs it, and returns what is to be written.
+
+    What is put back differs again at the next look until somebody writes it. final: nothing waits for the rest of a
+    save. Under the memory's lock. Raises StorageError, BrokenJournalError.
+    """
+    nothing = ChangeSet(id="", at=session.at(), author=OURSELVES, reason="put back", kind="restore")
+    journal = session.journal
+    if journal is None or not session.baseline.moved(loaded, journal):
+        return Due(loaded, nothing)
+    baseline = session.baseline.load(journal, loaded)
+    found = differences(baseline.snapshot, loaded.snapshot)
+    known = _with_pending(journal, baseline, loaded, _names(found))
+    if known is not baseline:
+        found = differences(known.snapshot, loaded.snapshot)
+    judging = _Judging(session, known, loaded, found, final=final)
+    judging.judge()
+    back = rebase(judging.back(nothing), loaded.snapshot, take_ours)
+    target = with_changes(loaded, back)
+    _record(session, journal, baseline, known, loaded, target, judging, back)
+    return Due(target, back, bool(judging.of("waits")))
+
+
+def newest_ns(loaded: Loaded) -> int:
+    """When the newest file was written."""
+    return max((made.mtime_ns for made in loaded.fingerprints().values() if made is not None), default=0)
+
+
+def is_quiet(loaded: Loaded) -> bool:
+    """Whether nobody has written to the files for a while."""
+    return not 0 <= time.time_ns() - newest_ns(loaded) < QUIET_SECONDS * 1e9
+
+
+def _names(found: Differences) -> frozenset[str]:
+    """The notes and facts that differ."""
+    return frozenset([*map(_name_of, found.notes), *map(_name_of, found.facts)])
+
+
+def _name_of(change: NoteChange | FactChange) -> str:
+    return note_item(change.id) if isinstance(change, NoteChange) else fact_item(change.nugget, change.key)
+
+
+def _with_pending(
+    journal: Journal, seen: Loaded, present: Loaded, names: frozenset[str] | None = None
+) -> Loaded:
+    """What was seen of the files with what is pending in the log: it will be in them, and a program may have read it.
+
+    names: the things about which this is asked, None for all. present: has the new files of what is pending.
+    """
+    for pending in journal.pending():
+        made = rebase(pending.change_set, seen.snapshot, take_theirs)
+        if names is not None:
+            notes = tuple(change for change in made.notes if _name_of(change) in names)
+            facts = tuple(change for change in made.facts if _name_of(change) in names)
+            made = msgspec.structs.replace(made, notes=notes, facts=facts)
+        new = {change.name for change in made.nuggets if change.after is not None}
+        files = [one.emptied for one in present.nuggets.values() if one.meta.name in new and not one.broken]
+        seen = with_changes(with_files(seen, files) if files else seen, made)
+    return seen
+
+
+# Judging
+
+
+class _Judging:
+    """One look at the files. slipped: they are a version that stood there for an instant while we wrote the entry of
+    this number: whoever saved it has not read ours.
+    """
+
+    def __init__(
+        self,
+        session: JournalSession,
+        baseline: Loaded,
+        loaded: Loaded,
+        found: Differences,
+        *,
+        final: bool = True,
+        slipped: bool = False,
+        written: int | None = None,
+    ) -> None:
+        self._written = written
+        self._baseline, self._loaded, self._found = baseline, loaded, found
+        self._at, self._ids = session.at(), session.ids
+        self.since = iso(session.now() - _KEPT_FOR)
+        self._slipped, self._final = slipped, final or is_quiet(loaded)
+        pages = loaded.graph.pages
+        self._pages = pages is not None
+        # Git brings former versions back, of another branch say, and means it; so does whoever sits here.
+        self._as_it_is = session.attribution is not None or (pages is not None and pages.dialect.whole)
+        changes: list[NoteChange | FactChange] = [*found.notes, *found.facts]
+        self.items = [
+            _Item(_name_of(change), change.before, change.after, change, change.before) for change in changes
+        ]
+        self.conflicts: dict[str, tuple[ChangeSet, Conflict]] = {}
+        self._journal = session.journal
+
+    def judge(self) -> None:
+        """Gives every item its target."""
+        told = []
+        for item in self.items:
+            item.target = item.file
+            if not self._as_it_is and _same(item.ours, item.file):
+                item.verdict = "same"
+                item.target = item.file if self._pages else _with_its_spaces(item.ours, item.file)
+            elif not self._as_it_is:
+                told.append(item)
+        if not told or self._journal is None:
+            return
+        pasts = _pasts(self._journal, [item.name for item in told])
+        for item in told:
+            item.past = pasts.get(item.name, ())
+            for past in item.past:
+                if past.seq == self._written and past.maker != TAKEN_IN:
+                    item.read, item.past = past.before, [one for one in item.past if one is not past]
+        # Who saves a page has read none of the others.
+        for save in [[item] for item in told] if self._pages else self._saves(told):
+            copy = self._slipped or any(not item.old or item.is_copy(self.since) for item in save)
+            for item in save:
+                self._judge_one(item, copy=copy)
+        if not self._pages:
+            self._bring_pairs_in_step(told)
+
+    def _saves(self, items: Sequence[_Item]) -> list[list[_Item]]:
+        """The items by save: files written shortly after each other are one."""
+        written = {path: made.mtime_ns if made else 0 for path, made in self._loaded.fingerprints().items()}
+        files = {document.meta.name: path for path, document in self._loaded.nuggets.items()}
+        times = [
+            (
+                written.get(
+                    self._loaded.graph.path
+                    if isinstance(item.change, NoteChange)
+                    else files.get(item.change.nugget, self._loaded.graph.path),
+                    0,
+                ),
+                item,
+            )
+            for item in items
+        ]
+        saves: list[list[_Item]] = []
+        last: int | None = None
+        for at, item in sorted(times, key=lambda one: one[0]):
+            if last is None or at - last > QUIET_SECONDS * 1e9:
+                saves.append([])
+            saves[-1].append(item)
+            last = at
+        return saves
+
+    def _judge_one(self, item: _Item, *, copy: bool) -> None:
+        if not item.old:
+            item.verdict, item.target = "merged", self._merged(item)
+        elif copy and (self._slipped or item.changed_since(self.since)):
+            item.verdict, item.target = "kept", item.ours
+        elif not (copy or self._pages or self._final) and item.changed_since(self.since, by_us=True):
+            # The rest of the save may show that it is a copy.
+            item.verdict = "waits"
+        else:
+            item.verdict = "restored"
+
+    def _merged(self, item: _Item) -> Version:
+        """A new version brought onto ours; on conflict ours stands, and theirs waits."""
+        versions: list[Version] = []
+        for version in item.known:
+            if len(versions) < _BASES and not any(_same(version, one) for one in versions):
+                versions.append(version)
+        apart = [_distance(version, item.file) for version in versions]
+        base = versions[apart.index(min(apart))]
+        theirs, ours = item.file, item.ours
+        if base is ours:
+            item.unsure = apart.count(apart[0]) > 1 and item.changed_since(self.since, by_us=True)
+        if base is ours or theirs is None or ours is None:
+            if ours is None and base is not None and theirs is not None and same_meaning(base, theirs):
+                # What is gone here and was only counted there stays gone.
+                return None
+            return _counted(theirs, base)
+        met = Collect(take_theirs)
+        merged: Version
+        if isinstance(ours, Fact):
+            assert isinstance(theirs, Fact)
+            assert not isinstance(base, Note)
+            nugget = item.change.nugget if isinstance(item.change, FactChange) else ""
+            merged = merge_facts(f"{nugget}: {ours.key}", base, ours, theirs, met)
+            change = ChangeSet(
+                id="", at=self._at, author=PROGRAM, reason="", kind="outside",
+                facts=(FactChange(nugget=nugget, key=ours.key, before=base, after=theirs),),
+            )  # fmt: skip
+        else:
+            assert isinstance(theirs, Note)
+            assert not isinstance(base, Fact)
+            merged = merge_notes(base, ours, theirs, met)
+            change = ChangeSet(
+                id="", at=self._at, author=PROGRAM, reason="", kind="outside",
+                notes=(NoteChange(id=ours.id, before=base, after=theirs),),
+            )  # fmt: skip
+        if met.conflicts:
+            self.conflicts[item.name] = change, met.conflicts[0]
+        return merged
+
+    def _bring_pairs_in_step(self, told: Iterable[_Item]) -> None:
+        """Of a fact and its note the half that changed is followed, of two the fact."""
+        judged = {item.name for item in told}
+        facts = {item.name: item for item in self.items if isinstance(item.change, FactChange)}
+        notes: dict[str, _Item] = {}
+        for item in self.items:
+            for side in (item.ours, item.file, item.target):
+                if isinstance(side, Note) and side.is_fact:
+                    held = notes.get(_fact_of(side))
+                    hidden = held is not None and isinstance(held.target, Note) and held.target.hidden
+                    notes[_fact_of(side)] = item if held is None or hidden else held
+        for name in [*(name for name in facts if name in judged), *notes]:
+            of_fact, of_note = facts.get(name), notes.get(name)
+            halves = [one for one in (of_fact, of_note) if one is not None and one.name in judged]
+            nugget, key = name.removeprefix("f ").split("\n", 1)
+            if not halves or any(one.verdict == "waits" for one in halves):
+                continue
+            fact = of_fact.target if of_fact is not None else self._fact(nugget, key)
+            note = (
+                of_note.target if of_note is not None else self._loaded.snapshot.fact_notes.get((nugget, key))
+            )
+            assert not isinstance(fact, Note)
+            assert not isinstance(note, Fact)
+            now: Version
+            target: Version
+            if of_fact is not None and of_fact in halves:
+                leading, following, now = of_fact, of_note, note
+                target = self._note_for(fact, note, of_fact, of_note)
+            elif of_note is not None and note is not None and nugget in self._loaded.snapshot.by_name:
+                leading, following, now = of_note, of_fact, fact
+                target = self._fact_for(note, fact, of_note)
+            else:
+                continue
+            if target == now:
+                continue
+            if leading.verdict != "kept" and not self._final:
+                # Whoever saves one half is about to save the other.
+                for half in filter(None, (leading, following)):
+                    half.verdict, half.target = "waits", half.file
+            elif following is not None:
+                following.target, following.verdict = target, leading.verdict
+            else:
+                change = self._unchanged(now or target, nugget, key)
+                self.items.append(_Item(change[0], now, now, change[1], now, (), target, leading.verdict))
+
+    def _unchanged(self, one: Version, nugget: str, key: str) -> tuple[str, NoteChange | FactChange]:
+        """The name of a note or fact that does not differ, and a change that says so."""
+        if isinstance(one, Note):
+            held = self._loaded.snapshot.by_id.get(one.id)
+            return note_item(one.id), NoteChange(id=one.id, before=held, after=held)
+        stored = [fact.key for fact in self._loaded.snapshot.nugget(nugget).facts]
+        place = stored.index(key) if key in stored else None
+        fact = self._fact(nugget, key)
+        return fact_item(nugget, key), FactChange(
+            nugget=nugget, key=key, before=fact, after=fact, index=place
+        )
+
+    def _fact(self, nugget: str, key: str) -> Fact | None:
+        return self._loaded.snapshot.facts_by_key.get(nugget, {}).get(key)
+
+    def _note_for(
+        self, fact: Fact | None, note: Note | None, of_fact: _Item, of_note: _Item | None
+    ) -> Note | None:
+        """The note of a fact that was judged. note: as it would be by itself."""
+        ours = of_note.ours if of_note is not None and isinstance(of_note.ours, Note) else None
+        if fact is not None:
+            if note is None:
+                return ours if of_fact.verdict == "kept" and ours is not None and not ours.hidden else None
+            if not note.hidden and alike(note.content, fact.value):
+                return note
+            said = {"title": fact.key, "source_key": fact.key, "content": fact.value}
+            return replace(note, **said, hidden=False, hidden_fact=None, archived_at="")
+        if note is None or note.hidden:
+            return note
+        if of_note is not None and (
+            of_note.file is None or (isinstance(of_note.file, Note) and of_note.file.hidden)
+        ):
+            return of_note.file
+        if ours is not None and ours.hidden:
+            # An old list of facts has it, whose program shows its note again.
+            return replace(
+                note,
+                hidden=True,
+                content=ours.content,
+                archived_at=ours.archived_at,
+                hidden_fact=ours.hidden_fact,
+            )
+        left = of_fact.ours or of_fact.file
+        assert isinstance(left, Fact)
+        waits = as_hidden_fact(left, of_fact.change.index or 0)
+        return replace(note, hidden=True, archived_at=self._at, hidden_fact=waits)
+
+    def _fact_for(self, note: Note, fact: Fact | None, of_note: _Item | None) -> Fact | None:
+        """The fact of a note that was judged alone. fact: as it is in its file."""
+        if note.hidden:
+            return None
+        if fact is not None:
+            return (
+                fact if alike(fact.value, note.content) else msgspec.structs.replace(fact, value=note.content)
+            )
+        was = of_note.ours if of_note is not None and isinstance(of_note.ours, Note) else None
+        if was is None or not was.hidden:
+            # It stood for no fact before either.
+            return None
+        waits = as_visible_fact(was.hidden_fact) if was.hidden_fact is not None else None
+        made = waits or Fact(key=note.key, value="", hits=note.hits)
+        return msgspec.structs.replace(made, key=note.key, value=note.content)
+
+    # What comes of it
+
+    def back(self, told: ChangeSet) -> ChangeSet:
+        """What makes the files say the targets, as `told` with it in it."""
+        notes, facts = [], []
+        places = self._loaded.snapshot.places
+        for item in self.items:
+            if item.target is item.file or item.target == item.file:
+                continue
+            if isinstance(item.target, Note) and item.target is not item.ours:
+                item.target = replace(item.target, vector=vector_spec(item.target))
+            if isinstance(item.change, NoteChange):
+                place = places.get(item.change.id, item.change.index)
+                notes.append(
+                    NoteChange(id=item.change.id, before=item.file, after=item.target, index=place)  # type: ignore[arg-type]
+                )
+            elif item.change.nugget in self._loaded.snapshot.by_name:
+                facts.append(
+                    FactChange(
+                        nugget=item.change.nugget, key=item.change.key,
+                        before=item.file, after=item.target, index=item.change.index,  # type: ignore[arg-type]
+                    )
+                )  # fmt: skip
+        return msgspec.structs.replace(told, notes=tuple(notes), facts=tuple(facts))
+
+    def versions(self) -> ChangeSet:
+        """What was saved and becomes another version by a merge."""
+        merged = [
+            msgspec.structs.replace(item.change, before=item.read)
+            for item in self.items
+            if item.verdict == "merged" and not _same(item.file, item.target)
+        ]
+        return ChangeSet(
+            id=self._ids(), at=self._at, author=PROGRAM, reason="", kind="outside",
+            notes=tuple(change for change in merged if isinstance(change, NoteChange)),
+            facts=tuple(change for change in merged if isinstance(change, FactChange)),
+        )  # fmt: skip
+
+    def of(self, *verdicts: _Verdict) -> frozenset[str]:
+        """Names of the items of which this was judged."""
+        return frozenset(item.name for item in self.items if item.verdict in verdicts)
+
+
+def _same(one: Version, other: Version) -> bool:
+    """Whether two versions of a thing are one: white space and recipes of vectors say nothing."""
+    if one is None or other is None:
+        return one is other
+    return type(one) is type(other) and _alike_but_for_spaces(one, other)
+
+
+def _is_earlier(file: Version, known: Version) -> bool:
+    """Whether one is a version right before the other, with fewer recalls or older times alone: the log tells recalls
+    of minutes as one, and no times that moved by themselves.
+    """
+    if file is None or known is None or type(file) is not type(known) or file.hits > known.hits:
+        return False
+    moved = [name for name in file.__struct_fields__ if not alike(getattr(file, name), getattr(known, name))]
+    return all(
+        name in ("hits", "last_hit_session", "vector")
+        or (name in _TIMES and (getattr(file, name) or "") <= (getattr(known, name) or ""))
+        for name in moved
+    )
+
+
+def _alike_but_for_spaces(one: Any, other: Any) -> bool:
+    """Whether two versions differ at most by white space in their texts, which the original squeezes at its saves."""
+    return one == other or all(
+        alike(getattr(one, name), getattr(other, name)) for name in one.__struct_fields__ if name != "vector"
+    )
+
+
+def _with_its_spaces(ours: Version, file: Version) -> Version:
+    """A version with the white space that a program squeezed out of it; what one put in stays."""
+    if ours is None or file is None:
+        return file
+    longer = [
+        getattr(ours, name)
+        for name in ("title", "content", "value")
+        if len(getattr(ours, name, "")) > len(getattr(file, name, ""))
+    ]
+    return spaced_as(ours, file) if longer else file  # type: ignore[type-var]
+
+
+def _counted(theirs: Version, base: Version) -> Version:
+    """A version with the white space of its base, on which no fewer recalls are counted than there."""
+    theirs = _with_its_spaces(base, theirs)
+    if theirs is None or base is None or theirs.hits >= base.hits:
+        return theirs
+    return msgspec.structs.replace(theirs, hits=base.hits, last_hit_session=base.last_hit_session)
+
+
+def _distance(version: Version, file: Version) -> tuple[int, int]:
+    """In how many fields two versions differ, and in how many lines, tags and links."""
+    if version is None or file is None:
+        return (0, 0) if version is file else (_FAR, 0)
+    fields, parts = 0, 0
+    for name in file.__struct_fields__:
+        one, other = getattr(version, name), getattr(file, name)
+        if name not in ("vector", "page") and not alike(one, other):
+            fields += 1
+            if name in ("content", "value"):
+                parts += len({*one.splitlines()} ^ {*other.splitlines()})
+            elif name in ("tags", "links"):
+                parts += sum(part not in other for part in one) + sum(part not in one for part in other)
+    return fields, parts
+
+
+def _fact_of(note: Note) -> str:
+    return fact_item(note.nugget_name, note.key)
+
+
+def _pasts(journal: Journal, names: Sequence[str]) -> dict[str, list[_Past]]:
+    """What the newest entries did to each of these things, newest first."""
+    touching: dict[str, list[int]] = {}
+    for at in range(0, len(names), _AT_ONCE):
+        some = names[at : at + _AT_ONCE]
+        marks = ", ".join("?" * len(some))
+        for item, seq in journal.rows(
+            f"SELECT item, seq FROM touched WHERE item IN ({marks}) ORDER BY seq DESC", some
+        ):
+            of_item = touching.setdefault(item, [])
+            if len(of_item) < _ENTRIES:
+                of_item.append(seq)
+    wanted = sorted({seq for seqs in touching.values() for seq in seqs}, reverse=True)
+    found: dict[str, list[_Past]] = {}
+    by_seq: dict[int, list[str]] = {}
+    for item, seqs in touching.items():
+        for seq in seqs:
+            by_seq.setdefault(seq, []).append(item)
+    for at in range(0, len(wanted), _AT_ONCE):
+        some_seqs = wanted[at : at + _AT_ONCE]
+        marks = ", ".join("?" * len(some_seqs))
+        for seq, body, made_by, state in journal.rows(
+            f"SELECT seq, body, made_by, state FROM entry WHERE seq IN ({marks}) "
+            "AND state IN ('done', 'pending', 'version') ORDER BY seq DESC",
+            some_seqs,
+        ):
+            try:
+                entry = read_change_set(body)
+            except ValueError:
+                continue
+            versions = _versions(entry)
+            for item in by_seq[seq]:
+                before, after = versions.get(item, (None, None))
+                found.setdefault(item, []).append(
+                    _Past(before, after, entry, read_maker(made_by), seq, state)
+                )
+    return found
+
+
+def _versions(entry: ChangeSet) -> dict[str, tuple[Version, Version]]:
+    """What each thing was before an entry and after it; a renamed fact is gone under its former key."""
+    found: dict[str, tuple[Version, Version]] = {
+        note_item(change.id): (change.before, change.after) for change in entry.notes
+    }
+    for change in entry.facts:
+        for fact, place in ((change.before, 0), (change.after, 1)):
+            if fact is not None:
+                name = fact_item(change.nugget, fact.key)
+                both = list(found.get(name, (None, None)))
+                both[place] = fact
+                found[name] = both[0], both[1]
+    return found
+
+
+# Putting down
+
+
+def _record(
+    session: JournalSession,
+    journal: Journal,
+    baseline: Loaded,
+    known: Loaded,
+    loaded: Loaded,
+    target: Loaded,
+    judged: _Judging,
+    back: ChangeSet,
+) -> None:
+    """Logs what was judged, and remembers the files as they are to be. known: see `_with_pending`."""
+    waits, restored = judged.of("waits"), judged.of("restored")
+    sets = _told(session, known, target, waits, restored)
+    kept = _kept(session, judged, back)
+    due = {file for (file, inode) in journal.rows("SELECT file, inode FROM seen_file") if inode is None}
+    said: list[str] = []
+    with journal.transaction(durable=True) as connection:
+        for change_set, maker in sets:
+            _, logged = journal.record(connection, change_set, maker)
+            said += _takeovers(logged, judged)
+        puts_back: list[str] = []
+        for change_set, again in kept:
+            if again is None:
+                _, logged = journal.record(connection, change_set, RESTORED)
+                if change_set.kind != "hit":
+                    puts_back.append(f"{logged.reason}; if you meant it otherwise, undo {logged.id}")
+            elif not due:
+                _count(connection, again)
+        for name, (change_set, conflict) in judged.conflicts.items():
+            _wait(connection, journal, session, change_set, conflict, name)
+        _remember(connection, session, baseline, loaded, target, waits, back)
+    if len(puts_back) > _FEW_NOTICES:
+        more = len(puts_back) - _FEW_NOTICES + 1
+        puts_back[_FEW_NOTICES - 1 :] = [
+            f"restored {more} others that another program reverted, see the history"
+        ]
+    for notice in (*said, *puts_back):
+        session.notices.add(notice)
+    if not waits:
+        session.baseline.remember(target)
+
+
+def _told(
+    session: JournalSession,
+    baseline: Loaded,
+    target: Loaded,
+    waits: frozenset[str],
+    restored: frozenset[str],
+) -> Iterator[tuple[ChangeSet, Maker]]:
+    """The entries of what other programs did, which makes the target of what was last seen."""
+    found = differences(baseline.snapshot, target.snapshot)
+    found = _split(found, lambda name: name not in waits, found.nuggets)
+    mine = session.attribution
+    if mine is None:
+        news = _split(found, lambda name: name not in restored, found.nuggets)
+        olds = _split(found, lambda name: name in restored, ())
+    else:
+        news, olds = found, Differences((), (), ())
+    sets = outside_changes(
+        baseline.snapshot, target.snapshot, ids=session.ids, at=session.at(), author=PROGRAM, found=news
+    )
+    if mine is not None and sets:
+        sets = tuple(
+            msgspec.structs.replace(one, author=mine.author, kind=mine.kind, reason=mine.reason)
+            for one in sets
+        )
+        sets = (*sets[:-1], msgspec.structs.replace(sets[-1], mends=mine.mends))
+        session.attribution = with_fields(mine, mends=())
+    for one in sets:
+        yield one, OUTSIDE if mine is None else by(mine.author.signature)
+    if olds.notes or olds.facts:
+        older = ChangeSet(
+            id=session.ids(), at=session.at(), author=PROGRAM, kind="outside",
+            reason="", notes=olds.notes, facts=olds.facts,
+        )  # fmt: skip
+        names = _named(older)
+        yield msgspec.structs.replace(older, reason=f"put back an older version of {names}"), OUTSIDE
+
+
+def _split(found: Differences, wanted: Callable[[str], bool], nuggets: tuple[Any, ...]) -> Differences:
+    return Differences(
+        tuple(c for c in found.notes if wanted(note_item(c.id))),
+        tuple(c for c in found.facts if wanted(fact_item(c.nugget, c.key))),
+        nuggets,
+    )
+
+
+def _named(change_set: ChangeSet) -> str:
+    """What a change set is about: the name of its one thing, or how many there are."""
+    titles = [change.note.title for change in change_set.notes] or [change.key for change in change_set.facts]
+    return f'"{titles[0]}"' if change_set.size == 1 else f"{change_set.size} notes"
+
+
+def _takeovers(logged: ChangeSet, judged: _Judging) -> Iterator[str]:
+    """A line for each change of ours that an entry took over, and how to bring it back."""
+    ours = {
+        item.name
+        for item in judged.items
+        if item.verdict == "restored" and item.changed_since(judged.since, by_us=True)
+    }
+    if logged.reason.startswith("put back an older version") and ours & set(items_of(logged)):
+        yield f"another program {logged.reason}; to restore yours, undo {logged.id}"
+        return
+    unsure = {item.name for item in judged.items if item.unsure and item.verdict == "merged"}
+    if logged.kind == "outside" and unsure:
+        for part in change_parts(logged):
+            if unsure & set(items_of(part)):
+                yield (
+                    f"another program changed {_named(part)} after you did, and may not have seen yours; "
+                    f"to restore yours, undo {part.id}"
+                )
+
+
+def _kept(session: JournalSession, judged: _Judging, back: ChangeSet) -> list[tuple[ChangeSet, _Past | None]]:
+    """The entries of what is put back, one a note with its fact, each with the one that told the same before."""
+    items = {item.name: item for item in judged.items}
+    grouped: dict[str, tuple[list[NoteChange], list[FactChange]]] = {}
+    # What follows its other half alone replaces nothing of anybody's.
+    theirs = {name for name, item in items.items() if not _same(item.file, item.ours)}
+    for change in back.notes:
+        if note_item(change.id) in theirs and not _same(change.before, change.after):
+            name = _fact_of(change.note) if change.note.is_fact else note_item(change.id)
+            grouped.setdefault(name, ([], []))[0].append(change)
+    for fact in back.facts:
+        if fact_item(fact.nugget, fact.key) in theirs and not _same(fact.before, fact.after):
+            grouped.setdefault(fact_item(fact.nugget, fact.key), ([], []))[1].append(fact)
+    found: list[tuple[ChangeSet, _Past | None]] = []
+    for notes, facts in grouped.values():
+        made = ChangeSet(
+            id=session.ids(), at=session.at(), author=OURSELVES, reason="",
+            kind="hit" if all(map(_counts_alone, notes)) and all(map(_counts_alone, facts)) else "restore",
+            notes=tuple(notes), facts=tuple(facts),
+        )  # fmt: skip
+        made = msgspec.structs.replace(made, reason=f"restored {_named(made)} that another program reverted")
+        names = set(items_of(made))
+        pasts = [items[name].past[0] for name in names if name in items and items[name].past]
+        again = pasts[0] if pasts and all(past.seq == pasts[0].seq for past in pasts) else None
+        if again is not None and not (again.maker == RESTORED and _tells(again.entry, made)):
+            again = None
+        found.append((made, again))
+    return found
+
+
+def _tells(entry: ChangeSet, made: ChangeSet) -> bool:
+    """Whether an entry says what one says that is to be made."""
+    versions = _versions(entry)
+    return all(
+        name in versions and all(map(_same, versions[name], both)) for name, both in _versions(made).items()
+    )
+
+
+def _counts_alone(change: NoteChange | FactChange) -> bool:
+    before, after = change.before, change.after
+    if before is None or after is None:
+        return False
+    moved = {n for n in after.__struct_fields__ if not alike(getattr(before, n), getattr(after, n))}
+    return moved <= {*HIT_FIELDS, "updated_at", "vector"}
+
+
+def _count(connection: sqlite3.Connection, past: _Past) -> None:
+    """One more time that the same was put back."""
+    entry = past.entry
+    said, _, count = entry.reason.partition(" (")
+    number = int(count.partition(" ")[0]) if count and count.partition(" ")[0].isdigit() else 1
+    entry = msgspec.structs.replace(entry, reason=f"{said} ({number + 1} times)")
+    body = write_change_set(entry)
+    connection.execute(
+        "UPDATE entry SET reason = ?, body = ?, size = ? WHERE seq = ?",
+        (entry.reason, body, len(body), past.seq),
+    )
+
+
+def _wait(
+    connection: sqlite3.Connection,
+    journal: Journal,
+    session: JournalSession,
+    change_set: ChangeSet,
+    conflict: Conflict,
+    name: str,
+) -> None:
+    """Has a conflict wait; it takes the place of an earlier one about the same field."""
+    rows = connection.execute(
+        "SELECT seq, conflict FROM entry JOIN touched USING (seq) WHERE item = ? AND state = 'conflict'",
+        (name,),
+    ).fetchall()
+    for seq, held in rows:
+        known = read_conflict(held)
+        if (known.where, known.field) == (conflict.where, conflict.field):
+            connection.execute("UPDATE entry SET state = 'settled' WHERE seq = ?", (seq,))
+    told = msgspec.structs.replace(change_set, id=session.ids(), reason=conflict.what)
+    journal.record(connection, told, OUTSIDE, state="conflict", conflict=conflict)
+
+
+def _remember(
+    connection: sqlite3.Connection,
+    session: JournalSession,
+    baseline: Loaded,
+    loaded: Loaded,
+    target: Loaded,
+    waits: frozenset[str],
+    back: ChangeSet,
+) -> None:
+    """Remembers every file as it is to be. One that is not so yet differs from that until it is."""
+    was, now = baseline.documents(), target.documents()
+    for path, document in now.items():
+        file, former = session.baseline.name(path), was.get(path)
+        before = named_items(former) if former is not None and former is not document else {}
+        names = {*before, *named_items(document)} if waits and former is not document else set()
+        nugget = document.meta.name if isinstance(document, NuggetDocument) else ""
+        due = any(fact.nugget == nugget for fact in back.facts) if nugget else bool(back.notes)
+        if due or waits & names:
+            only = {*before, *named_items(document)} - waits - kept_names(document, before)
+            record_baseline(connection, file, document, before, fingerprint=None, only=only)
+        elif document is former:
+            record_version(connection, file, document)
+        elif not (
+            former is not None
+            and not (former.problems or document.problems)
+            and record_few(connection, file, former, document)
+        ):
+            keep = kept_names(document, before)
+            made = document.fingerprint
+            record_baseline(connection, file, document, before, fingerprint=made, keep=keep)
+    there = {session.baseline.name(path) for path in {*now, *loaded.broken()}}
+    for (file,) in connection.execute("SELECT file FROM seen_file").fetchall():
+        if file not in there:
+            forget_file(connection, file)
+
+
+# What slipped in while we wrote
+
+
+def take_slipped(
+    session: JournalSession,
+    connection: sqlite3.Connection,
+    path: Path,
+    data: bytes,
+    base: Loaded,
+    written: int | None,
+) -> None:
+    """Puts down, as pending, what another program wanted that put these bytes at a path in the instant of a write of
+    ours on top of `base`. written: the number of our entry.
+
+    What of them cannot be read is kept in the quarantine. Under the memory's lock. Raises StorageError.
+    """
+    journal = session.journal
+    assert journal is not None
+    seen = base if base.graph.pages is not None else session.baseline.load(journal, base)
+    theirs = _with_file(session, path, data, seen)
+    if theirs is None:
+        where = session.home / QUARANTINE
+        session.notices.add(
+            Notice(
+                "another program wrote this file during a change, and its version cannot be read; "
+                f"it is kept in {where}", where=str(path),
+            )
+        )  # fmt: skip
+        return
+    known = _with_pending(journal, seen, theirs)
+    found = differences(known.snapshot, theirs.snapshot)
+    judging = _Judging(session, known, theirs, found, slipped=True, written=written)
+    judging.judge()
+    told = ChangeSet(id="", at=session.at(), author=OURSELVES, reason="", kind="restore")
+    target = laid_over(theirs.snapshot, rebase(judging.back(told), theirs.snapshot, take_ours))
+    found = differences(known.snapshot, target)
+    for change_set in outside_changes(
+        known.snapshot, target, ids=session.ids, at=session.at(), author=PROGRAM, found=found
+    ):
+        journal.record(connection, change_set, TAKEN_IN, state="pending")
+    versions = judging.versions()
+    if not versions.empty:
+        # Its next save is made on top of what it had, not of what becomes of that.
+        journal.record(connection, versions, OUTSIDE, state="version")
+    for name, (change_set, conflict) in judging.conflicts.items():
+        _wait(connection, journal, session, change_set, conflict, name)
+
+
+def _with_file(session: JournalSession, path: Path, data: bytes, base: Loaded) -> Loaded | None:
+    """The memory with a file that holds these bytes; None where they cannot be read at all."""
+    home, nuggets, graph = session.home, dict(base.nuggets), base.graph
+    document: Document
+    try:
+        if path != base.graph.path and base.graph.pages is not None:
+            from core.storage.format.pages import with_page
+
+            document = graph = with_page(base.graph, path, data, session.rules)
+        elif path == base.graph.path:
+            document = graph = read_graph(path, data, None, session.rules, base.graph)
+        else:
+            document = nuggets[path] = read_nugget(path, data, None)
+        reasons, legible = [problem.what for problem in document.problems], not document.broken
+    except BrokenFileError as error:
+        reasons, legible = [error.what], False
+    if reasons:
+        file = str(path.relative_to(home)) if path.is_relative_to(home) else path.name
+        set_aside(home, file=file, data=data, reason=reasons[0], where=_PLACE, at=session.at(), whole=True)
+    return assembled(home, graph, nuggets, base) if legible else None
+
+
+def recover_slipped(session: JournalSession, loaded: Loaded) -> None:
+    """Finds versions of other programs that a killed write had replaced unseen, before leftovers are cleared."""
+    from core.storage.writing import name_of
+
+    pending = session.pending()
+    stages = {file: (stage, entry) for entry in pending for file, stage in entry.stages.items()}
+    if session.journal is None or not stages:
+        return
+    baseline = session.baseline.load(session.journal, loaded)
+    for temporary, target in leftovers(session.home, *loaded.page_folders):
+        stage, entry = stages.get(name_of(session.home, target), (None, None))
+        made = fingerprint(temporary) if stage is not None else None
+        if stage is None or made is None or made.same_data(stage.read) or made.same_data(stage.staged):
+            continue
+        found = read_file(temporary)
+        if found is not None and entry is not None:
+            with session.journal.transaction(durable=True) as connection:
+                take_slipped(session, connection, target, found[0], baseline, entry.seq)
+
+
+# Files that are gone
+
+
+def lost_files(session: JournalSession, loaded: Loaded) -> tuple[Document, ...]:
+    """The files that are gone, as they were last seen, whose notes and facts nobody else has.
+
+    Nothing is deleted by removing a file: an editor does that while it saves, and a person has other ways.
+    """
+    gone = session.baseline.gone(loaded, session.journal) if session.journal is not None else ()
+    if not gone or session.journal is None:
+        return ()
+    held = loaded.snapshot.by_name
+    return tuple(
+        document
+        for path, document in session.baseline.load(session.journal, loaded).documents().items()
+        if session.baseline.name(path) in gone
+        and not (isinstance(document, NuggetDocument) and document.meta.name in held)
+    )
+
+
+def with_files(loaded: Loaded, documents: Iterable[Document]) -> Loaded:
+    """The folder with files that are not in it."""
+    graph, nuggets = loaded.graph, dict(loaded.nuggets)
+    for document in documents:
+        if isinstance(document, GraphDocument):
+            graph = document
+        else:
+            nuggets[document.path] = document
+    return assembled(Path(loaded.snapshot.home), graph, nuggets, loaded)
+
+
+def log_lost(session: JournalSession, loaded: Loaded, documents: Sequence[Document]) -> None:
+    """Puts down, and says, what was gone with its file and is back. loaded: the folder without the files."""
+    if session.journal is None or not documents:
+        return
+    whole = with_files(loaded, documents)
+    went = outside_changes(whole.snapshot, loaded.snapshot, ids=session.ids, at=session.at(), author=PROGRAM)
+    names = ", ".join(session.baseline.name(document.path) for document in documents)
+    last = ""
+    with session.journal.transaction(durable=True) as connection:
+        for one in went:
+            session.journal.record(connection, one, OUTSIDE)
+        for one in went:
+            back = one.inverse(
+                id=session.ids(), at=one.at, author=OURSELVES, reason=f"restored {names}", kind="restore"
+            )
+            last = session.journal.record(connection, back, RESTORED)[1].id
+    undo = f"; if you meant to delete it, undo {last}" if last else ""
+    for document in documents:
+        said = f"the file was missing and is restored as it was last seen{undo}"
+        session.notices.add(Notice(said, where=str(document.path)))

@@ -1,1 +1,0 @@
-"""Reconciles the files with the journal: finds what other programs did, logs it, and restores lost changes."""
