@@ -162,9 +162,11 @@ class _Item:
         return any(one.entry.at >= at for one in made)
 
     def is_copy(self, at: str) -> bool:
-        """Whether what the file has was put back before, after a time."""
+        """Whether what the file has was put back before, after a time; it may have been recalled since."""
         return any(
-            one.maker.origin is Origin.RESTORED and one.entry.at >= at and _same(one.before, self.file)
+            one.maker.origin is Origin.RESTORED
+            and one.entry.at >= at
+            and _says_the_same(one.before, self.file)
             for one in self.past
         )
 
@@ -524,6 +526,14 @@ def _same(one: Version, other: Version) -> bool:
     return type(one) is type(other) and _alike_but_for_spaces(one, other)
 
 
+def _says_the_same(one: Version, other: Version) -> bool:
+    """Whether two versions differ in recalls, times and white space at most."""
+    if one is None or other is None or type(one) is not type(other):
+        return one is other
+    moved = {n for n in other.__struct_fields__ if not alike(getattr(one, n), getattr(other, n))}
+    return moved <= {*HIT_FIELDS, "updated_at", "vector"}
+
+
 def _is_earlier(file: Version, known: Version) -> bool:
     """Whether one is a version right before the other, with fewer recalls or older times alone: the log tells recalls
     of minutes as one, and no times that moved by themselves.
@@ -794,11 +804,7 @@ def _tells(entry: ChangeSet, made: ChangeSet) -> bool:
 
 
 def _counts_alone(change: NoteChange | FactChange) -> bool:
-    before, after = change.before, change.after
-    if before is None or after is None:
-        return False
-    moved = {n for n in after.__struct_fields__ if not alike(getattr(before, n), getattr(after, n))}
-    return moved <= {*HIT_FIELDS, "updated_at", "vector"}
+    return None not in (change.before, change.after) and _says_the_same(change.before, change.after)
 
 
 def _count(connection: sqlite3.Connection, past: _Past) -> None:

@@ -121,6 +121,45 @@ def test_nothing_is_put_back_while_another_program_keeps_saving_but_for_a_change
     assert {f"note-memory-{number:08x}" for number in range(9, 12)} <= set(notes_of(home))
 
 
+def test_a_recall_of_what_is_to_be_put_back_counts_and_loses_nothing(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = Memory.open(home)
+    stale = read_graph(home)
+    memory.change("edit", lambda draft: edit_note(draft, ONE, content="Ours."))
+    with monkeypatch.context() as patch:
+        never_quiet(patch)
+        for note in stale["notes"]:
+            if note["id"] == TWO:
+                note["content"] = "Theirs."
+        _save_copy(home, stale)
+        for id in (ONE, TWO):
+            memory.count_recall(id, "s")
+        assert content_of(home) == "Content of note 1."
+        memory.change("edit", lambda draft: edit_note(draft, NEW, content="More."))
+    assert (content_of(home), content_of(home, TWO)) == ("Ours.", "Theirs.")
+    assert [notes_of(home)[id]["hits"] for id in (ONE, TWO)] == [1, 1]
+    assert memory.history.conflicts() == ()
+
+
+def test_a_note_that_we_deleted_and_an_old_copy_brings_back_goes_again(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = Memory.open(home)
+    stale = read_graph(home)
+    memory.change("delete", lambda draft: delete_note(draft, ONE))
+    with monkeypatch.context() as patch:
+        never_quiet(patch)
+        _save_copy(home, stale)
+        memory.refresh(patient=False)
+        assert ONE in notes_of(home)
+        assert not memory.store.reconciled
+    memory.change("edit", lambda draft: edit_note(draft, TWO, content="Ours."))
+    assert ONE not in notes_of(home)
+    assert NEW in notes_of(home)
+    assert memory.store.reconciled
+
+
 @pytest.mark.parametrize(
     "edit",
     [
