@@ -57,7 +57,7 @@ def _open(home: Path | None) -> int:
     prepare_streams()
     try:
         if home is None:
-            from nuggets_tui.demo.visiting import visit
+            from nuggets_tui.demo import visit
 
             return visit()
         from nuggets_tui.app import run_app

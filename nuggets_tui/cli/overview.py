@@ -298,24 +298,23 @@ def rename_(call: Invocation, name: str, new: str) -> None:
 
 @command(
     "demo",
-    opt("--notes", "N", "Make a memory with this many notes.", COUNT),
     opt("--dir folder", "DIR", "Only write the memory into this folder.", FOLDER),
-    examples=("nuggets demo", "nuggets demo --notes 10000 --dir big-memory"),
+    examples=("nuggets demo", "nuggets demo --dir sample-memory"),
 )
-def demo(call: Invocation, notes: int | None, folder: str | None) -> int:
+def demo(call: Invocation, folder: str | None) -> int:
     """Open the app on a sample memory. Your own is not touched."""
     if folder is None:
         if call.as_json or not has_terminal():
             todo = "--dir DIR writes the sample memory to a folder"
             raise bad_input("the app needs a terminal", "demo", "", todo)
-        from nuggets_tui.demo.visiting import visit
+        from nuggets_tui.demo import visit
 
-        return visit(notes)
+        return visit()
     must_be_named(folder, "--dir", "", "give a folder")
     from core.memory import Memory
     from nuggets_tui.demo import write_visit
 
-    home = write_visit(Path(folder).expanduser(), notes)
+    home = write_visit(Path(folder).expanduser())
     snapshot = Memory.open(home).snapshot
     note_count, fact_count = len(snapshot.notes), snapshot.fact_count
     said = f"Wrote {plural(note_count, 'note')} and {plural(fact_count, 'fact')} to {home}."

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 
-from nuggets_tui.demo.moment import DEMO_NOW as DEMO_NOW
+# When the demo's story stops: all its dates lie before it.
+DEMO_NOW: Final = datetime(2026, 11, 18, 9, 41, tzinfo=UTC)
 
 
-def write_demo(
-    home: Path, notes: int | None = None, *, now: datetime = DEMO_NOW, texts: bool = False
-) -> Path:
+def write_demo(home: Path, *, now: datetime = DEMO_NOW, texts: bool = False) -> Path:
     """Writes the demo memory, with its history, into a folder and returns the folder; always the same but for its
     times, which are counted from `now`.
 
-    notes: how many in all, fact notes and hidden ones counted; None for those written by hand. A smaller number takes
-    the oldest of these, a larger one adds made-up notes. texts: with texts that were submitted, and proposals that
-    wait. Raises InvalidInputError when the folder holds a memory already or `notes` is less than one, StorageError when
-    the system refuses to write.
+    texts: with texts that were submitted, and proposals that wait. Raises InvalidInputError when the folder holds a
+    memory already, StorageError when the system refuses to write.
     """
     import shutil
     import tempfile
@@ -26,26 +24,18 @@ def write_demo(
     from core.folder import FACT_SUFFIXES, GRAPH_FILE
     from nuggets_tui.demo.copying import copy_memory
 
-    if notes is not None and notes < 1:
-        raise InvalidInputError(f"must be at least 1, not {notes}", where="notes", kept="nothing was written")
     try:
         home.parent.mkdir(parents=True, exist_ok=True)
         home.mkdir(exist_ok=True, mode=0o700)
         if (home / GRAPH_FILE).exists() or any(path.name.endswith(FACT_SUFFIXES) for path in home.iterdir()):
             raise InvalidInputError(
-                "the folder already holds a memory",
-                where=str(home),
-                kept="nothing was written",
+                "the folder already holds a memory", where=str(home), kept="nothing was written",
                 todo="name an empty folder",
-            )
+            )  # fmt: skip
         # Made beside its folder and moved there, so that half of a memory is never opened.
         with tempfile.TemporaryDirectory(dir=home.parent, prefix=f".{home.name}-") as folder:
             made = Path(folder)
             copy_memory(made, now, texts=texts)
-            if notes is not None:
-                from nuggets_tui.demo.resizing import resize
-
-                resize(made, notes, now)
             for path in made.iterdir():
                 shutil.move(path, home / path.name)
     except UnfinishedError as error:
@@ -58,9 +48,9 @@ def write_demo(
     return home
 
 
-def write_visit(home: Path, notes: int | None = None) -> Path:
-    """As `write_demo`, with times counted from now; the whole demo has texts and proposals too."""
-    return write_demo(home, notes, now=datetime.now(UTC), texts=notes is None)
+def write_visit(home: Path) -> Path:
+    """As `write_demo`, with texts and proposals, and times counted from now."""
+    return write_demo(home, now=datetime.now(UTC), texts=True)
 
 
 def copy_for_session() -> Path:
@@ -70,3 +60,22 @@ def copy_for_session() -> Path:
     from nuggets_tui.words import COPY_PREFIX
 
     return Path(tempfile.mkdtemp(prefix=COPY_PREFIX))
+
+
+def visit() -> int:
+    """Opens the app on a copy that goes with it; its exit code. Errors as in `write_demo`."""
+    import os
+    import shutil
+
+    from nuggets_tui.app import run_app
+
+    # A visit leaves nothing behind.
+    os.environ.setdefault("NUGGETS_CACHE", "off")
+    os.environ.setdefault("NUGGETS_STATE", "off")
+    home = copy_for_session()
+    try:
+        write_visit(home)
+        notice = "This is a sample memory. Change what you like: your own is not touched."
+        return run_app(home, notice=notice, demo=True)
+    finally:
+        shutil.rmtree(home, ignore_errors=True)

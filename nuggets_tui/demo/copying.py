@@ -15,7 +15,7 @@ from typing import Final
 from core.folder import DATABASE_FILE
 from core.model.names import iso
 from core.settings import SETTINGS_FILE
-from nuggets_tui.demo.moment import DEMO_NOW
+from nuggets_tui.demo import DEMO_NOW
 
 MEMORY: Final = Path(__file__).with_name("memory")
 # The tables of the history.

@@ -39,8 +39,8 @@ Hello().run()
 """
 _APP = "import sys; from nuggets_tui.entry import main; sys.argv[0] = 'nuggets'; main()"
 _MAKE = (
-    "import sys; from pathlib import Path; from nuggets_tui.demo import write_demo; "
-    "write_demo(Path(sys.argv[1]), int(sys.argv[2]))"
+    "import sys; from pathlib import Path; from tools.demo.resizing import write_sized; "
+    "write_sized(Path(sys.argv[1]), int(sys.argv[2]))"
 )
 _PATIENCE = 30.0
 # A screen on which nothing moves for so long is done.

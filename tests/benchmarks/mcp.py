@@ -29,7 +29,7 @@ from kits.mcp_client import HELLO, AgentClient, call, connected, raw_server, req
 
 from core.memory import Memory
 from core.model.change import Author
-from nuggets_tui.demo import write_demo
+from tools.demo.resizing import write_sized
 
 BAR = 3.0
 READY_SECONDS = 0.4
@@ -59,7 +59,7 @@ def asked(notes: int) -> Iterator[tuple[AgentClient, Engine]]:
     """The client of our server, and the engine."""
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder) / "memory"
-        write_demo(home, notes)
+        write_sized(home, notes)
         with connected(home) as agent:
             yield agent, Engine(home)
 
@@ -68,7 +68,7 @@ def started() -> tuple[float, float, float]:
     """Processor seconds of a server until it is ready and until it answered a recall, and its greatest megabytes."""
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder) / "memory"
-        write_demo(home, 200)
+        write_sized(home, 200)
         with raw_server(home) as (process, stdin, stdout, _):
             proc = Path(f"/proc/{process.pid}")
 

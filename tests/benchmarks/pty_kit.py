@@ -19,8 +19,8 @@ ROOT = Path(__file__).parents[2]
 WIDTH, HEIGHT = 120, 40
 APP = "import sys; from nuggets_tui.entry import main; sys.argv[0] = 'nuggets'; main()"
 MAKE = (
-    "import sys; from pathlib import Path; from nuggets_tui.demo import write_demo; "
-    "write_demo(Path(sys.argv[1]), int(sys.argv[2]))"
+    "import sys; from pathlib import Path; from tools.demo.resizing import write_sized; "
+    "write_sized(Path(sys.argv[1]), int(sys.argv[2]))"
 )
 _AT_ONCE = 65536
 _Seen = TypeVar("_Seen")

@@ -10,12 +10,12 @@ from contextlib import closing
 from pathlib import Path
 
 from core.memory import Memory
+from nuggets_tui.demo import DEMO_NOW
 from nuggets_tui.demo.copying import MEMORY
-from nuggets_tui.demo.moment import DEMO_NOW
-from nuggets_tui.demo.resizing import DEMO, numbered
 from tools.demo.build import change_set
 from tools.demo.handwritten import entries
 from tools.demo.history import write_history
+from tools.demo.resizing import DEMO, numbered
 from tools.demo.texts import submit_texts
 
 

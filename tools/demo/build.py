@@ -13,7 +13,7 @@ from core.model.fact import Fact
 from core.model.infer import infer_meta, semantic_tags
 from core.model.names import iso, note_id
 from core.model.note import HiddenFact, Link, Note
-from nuggets_tui.demo.resizing import DEMO, fact_of_note, put_all
+from tools.demo.resizing import DEMO, fact_of_note, put_all
 
 if TYPE_CHECKING:
     from core.model.draft import Draft
@@ -34,7 +34,7 @@ def change_set(draft: Draft, notes: int | None) -> ChangeSet:
     made = list(notes_of(kept))
     facts = [(entry.nugget, fact_of(entry)) for entry in kept if entry.kind == "fact" and not entry.hidden]
     if notes is not None and notes > len(made):
-        from nuggets_tui.demo.generated import generate
+        from tools.demo.generated import generate
 
         more = generate(notes - len(made), taken={note.id for note in made})
         made.extend(more)

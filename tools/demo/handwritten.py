@@ -12,8 +12,8 @@ from typing import Any
 from zlib import crc32
 
 from core.model.infer import MetaInput
-from nuggets_tui.demo.generated import NUGGETS
-from nuggets_tui.demo.moment import DEMO_NOW
+from nuggets_tui.demo import DEMO_NOW
+from tools.demo.generated import NUGGETS
 
 _AGENTS = ("claude", "claude", "codex", "claude", "pi")
 _META = ("subject", "scope", "type", "source", "confidence", "stability")

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from core.model.change import Author
-from nuggets_tui.demo.resizing import DEMO, numbered
 from tools.demo.handwritten import read_table
+from tools.demo.resizing import DEMO, numbered
 
 if TYPE_CHECKING:
     from core.memory import Memory

@@ -36,7 +36,7 @@ def test_without_a_command_the_app_opens_on_the_memory(
 
 
 def test_the_demo_opens_on_a_copy_that_goes_afterwards(nuggets: Any, opened: list[Path]) -> None:
-    assert nuggets("demo", "--notes", "12").exit_code == 7
+    assert nuggets("demo").exit_code == 7
     (home,) = opened
     assert home != nuggets.home
     assert not home.exists()

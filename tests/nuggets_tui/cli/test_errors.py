@@ -32,7 +32,6 @@ from nuggets_tui.cli.options import short_help
         ("note", "add", "t", "c", "--confidence", "nan"),
         ("reflect", "--limit", "1.5"),
         ("recall",),
-        ("demo", "--notes", "0"),
         ("note", "show", "x", "--hom"),
         ("forget", "a", "\x1b[31m\n\nred", "extra\x07"),
     ],

@@ -31,16 +31,16 @@ from core.model.note import (
 from core.model.snapshot import Snapshot
 from core.reflection import reflect
 from nuggets_tui.demo import DEMO_NOW, copy_for_session, copying, write_demo
-from nuggets_tui.demo.generated import NUGGETS
-from nuggets_tui.demo.resizing import numbered
 from tools.demo.__main__ import build
 from tools.demo.build import change_set
+from tools.demo.generated import NUGGETS
 from tools.demo.handwritten import entries, read_table
+from tools.demo.resizing import numbered
 
 pytestmark = pytest.mark.slow
 
 BY_HAND = len(entries())
-SIZES = (1, 10, 150, BY_HAND, BY_HAND + 1, 1000, 5000)
+SIZES = (BY_HAND, 1000)
 
 
 def made(notes: int | None = None) -> ChangeSet:
@@ -238,48 +238,20 @@ def test_several_scripts_and_hostile_looking_text_are_there(demo: ChangeSet) -> 
     assert all(char >= " " or char == "\n" for char in text)
 
 
-@pytest.mark.parametrize("size", [0, -1])
-def test_less_than_one_note_is_refused(size: int) -> None:
-    with pytest.raises(InvalidInputError):
-        made(size)
-
-
-def test_made_up_notes_read_like_notes() -> None:
-    more = [note for note in notes_in(made(3000))[BY_HAND:] if not note.is_fact]
-    words = [word for note in more for word in note.content.split()]
-    assert 45 <= len(words) / len(more) <= 80
-    assert len(set(words)) > 3000
-    assert 1.5 <= sum(len(note.links) for note in more) / len(more) <= 2.5
-    assert 0.1 <= sum(note.hits > 0 for note in more) / len(more) <= 0.4
-    assert "{" not in "".join(note.title for note in more)
-
-
 def same_memory(one: Snapshot, other: Snapshot) -> bool:
     facts = [{nugget.name: nugget.facts for nugget in snapshot.nuggets} for snapshot in (one, other)]
     return one.notes == other.notes and facts[0] == facts[1]
 
 
-@pytest.mark.parametrize("size", [None, BY_HAND + 20])
-def test_the_story_ends_in_the_very_memory_that_one_import_makes(tmp_path: Path, size: int | None) -> None:
+def test_the_story_ends_in_the_very_memory_that_one_import_makes(tmp_path: Path) -> None:
     from core.memory import Memory
 
-    told = Memory.open(write_demo(tmp_path / "told", size)).snapshot
+    told = Memory.open(write_demo(tmp_path / "told")).snapshot
     imported = Memory.open(tmp_path / "imported", clock=lambda: DEMO_NOW, ids=numbered())
-    imported.apply(change_set(imported.draft(), size))
+    imported.apply(change_set(imported.draft(), None))
     assert told.problems == ()
-    assert len(told.notes) == (size or BY_HAND)
+    assert len(told.notes) == BY_HAND
     assert same_memory(told, imported.snapshot)
-
-
-@pytest.mark.parametrize("size", [1, 150, BY_HAND - 1])
-def test_a_smaller_memory_has_the_oldest_notes_with_their_facts_and_links(tmp_path: Path, size: int) -> None:
-    from core.memory import Memory
-
-    memory = Memory.open(write_demo(tmp_path / "small", size))
-    oldest = sorted(notes_in(made()), key=lambda note: (note.created_at, note.id))[:size]
-    assert {note.id for note in memory.snapshot.notes} == {note.id for note in oldest}
-    assert memory.maintenance.verify() == ()
-    assert len(memory.history.log(limit=None)) == 1
 
 
 def test_the_finished_memory_is_the_one_that_its_story_tells(home: Path, tmp_path: Path) -> None:
@@ -400,15 +372,6 @@ def test_opening_the_written_memory_finds_nothing_from_outside(home: Path) -> No
     assert memory.take_notices() == ()
 
 
-def test_made_up_notes_are_one_entry_of_their_own(tmp_path: Path) -> None:
-    from core.memory import Memory
-
-    newest, before = Memory.open(write_demo(tmp_path / "more", BY_HAND + 30)).history.log(limit=2)
-    assert newest.change_set.kind == "import"
-    assert len([change for change in newest.change_set.notes if change.before is None]) == 30
-    assert before.change_set.kind == "hit"
-
-
 def test_what_is_cut_off_leaves_no_half_told_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from core.memory import Memory
 
@@ -423,41 +386,26 @@ def test_what_is_cut_off_leaves_no_half_told_memory(tmp_path: Path, monkeypatch:
     assert list(home.iterdir()) == []
     assert list(tmp_path.iterdir()) == [home]
     monkeypatch.undo()
-    assert len(Memory.open(write_demo(home, 12)).snapshot.notes) == 12
+    assert len(Memory.open(write_demo(home)).snapshot.notes) == BY_HAND
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="modes are POSIX")
 def test_what_is_written_is_for_its_owner_alone(tmp_path: Path) -> None:
-    home = write_demo(tmp_path / "deep" / "demo", 3)
+    home = write_demo(tmp_path / "deep" / "demo")
     for path in (home, *home.rglob("*")):
         assert path.stat().st_mode & 0o077 == 0
 
 
 def test_two_written_memories_are_equal_byte_for_byte(tmp_path: Path) -> None:
-    one, other = write_demo(tmp_path / "one", 40), write_demo(tmp_path / "other", 40)
+    one, other = write_demo(tmp_path / "one"), write_demo(tmp_path / "other")
     for folder in (one, other):
         assert (folder / "graph" / "graph.json").is_file()
     names = sorted(path.relative_to(one) for path in one.rglob("*.json"))
     assert [(one / name).read_bytes() for name in names] == [(other / name).read_bytes() for name in names]
 
 
-def test_a_large_memory_begins_without_a_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from core.memory import Memory
-
-    small, large = write_demo(tmp_path / "small", 40), tmp_path / "not" / "there" / "large"
-    monkeypatch.setattr("nuggets_tui.demo.resizing._MOST_IN_THE_LOG", 39)
-    assert write_demo(large, 40) == large
-    names = sorted(path.relative_to(small) for path in small.rglob("*.json"))
-    assert sorted(path.relative_to(large) for path in large.rglob("*") if path.is_file()) == names
-    opened = Memory.open(large)
-    assert opened.snapshot.by_id == Memory.open(small).snapshot.by_id
-    assert opened.history.log() == ()
-    opened.close()
-    assert list(large.parent.iterdir()) == [large]
-
-
 def test_a_folder_that_holds_a_memory_is_refused_and_left_alone(tmp_path: Path) -> None:
-    home = write_demo(tmp_path, 5)
+    home = write_demo(tmp_path)
     before = (home / "graph" / "graph.json").read_bytes()
     with pytest.raises(InvalidInputError, match="already holds a memory"):
         write_demo(home)

@@ -53,7 +53,3 @@ def test_what_a_visitor_accepts_is_written_and_taken_back_without_a_model(tmp_pa
     assert "3 December" in str(memory.recall("code freeze").answer)
     memory.history.undo()
     assert "1 December" in str(memory.recall("code freeze").answer)
-
-
-def test_a_demo_of_a_size_of_its_own_has_notes_alone(tmp_path: Path) -> None:
-    assert not Pipeline.exists(write_visit(tmp_path / "memory", 12))

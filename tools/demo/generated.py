@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from importlib import resources
+from pathlib import Path
 from random import Random
 from typing import Final, TypeVar
 
 from core.model.names import iso, note_id
 from core.model.note import Link, Note, replace
-from nuggets_tui.demo.moment import DEMO_NOW
+from nuggets_tui.demo import DEMO_NOW
 
 NUGGETS: Final = ("project", "locations", "prefs", "learnings", "ops", "people")
 _START: Final = datetime(2026, 8, 20, 7, 0, tzinfo=UTC)
@@ -90,9 +90,7 @@ class _Writer:
 
     def __init__(self, count: int, end: datetime) -> None:
         self.end = end
-        table = tomllib.loads(
-            resources.files("nuggets_tui.demo").joinpath("vocabulary.toml").read_text("utf-8")
-        )
+        table = tomllib.loads((Path(__file__).parent / "data" / "vocabulary.toml").read_text("utf-8"))
         self.random = Random(20261118)
         self.words: dict[str, list[str]] = {
             name: rows for name, rows in table.items() if name not in ("topics", "facts")

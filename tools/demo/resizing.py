@@ -14,7 +14,8 @@ from core.memory import Memory
 from core.model.change import Author
 from core.model.fact import Fact
 from core.model.note import Note, replace
-from nuggets_tui.demo.generated import generate
+from nuggets_tui.demo import DEMO_NOW, write_demo
+from tools.demo.generated import generate
 
 if TYPE_CHECKING:
     from core.model.draft import Draft
@@ -64,6 +65,12 @@ def resize(folder: Path, notes: int, now: datetime) -> None:
         large = notes > _MOST_IN_THE_LOG and path.name.startswith(DATABASE_FILE)
         if large or path.name in ("backups", ".nuggets.lock"):
             shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def write_sized(home: Path, notes: int, now: datetime = DEMO_NOW) -> Path:
+    """Writes the demo memory with so many notes, one at least: the oldest of its own, or with made-up ones."""
+    resize(write_demo(home, now=now), notes, now)
+    return home
 
 
 def _opened(folder: Path, now: datetime) -> Memory:
