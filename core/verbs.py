@@ -105,7 +105,6 @@ class Held(NamedTuple):
 
     @property
     def ids(self) -> list[str]:
-        """Of the notes, in that memory."""
         return [note.id for note in self.notes]
 
 

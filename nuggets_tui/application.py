@@ -146,13 +146,11 @@ class NuggetsApp(App[None]):
         self._follow_keys()
 
     def watch_theme(self, name: str) -> None:
-        """A theme that was chosen here is kept for the next start."""
         main = self.screen_stack[0] if self.is_running and self.screen_stack else None
         if isinstance(main, MainScreen):
-            main.theme.save(name)
+            main.settings.save_theme(name)
 
     def theme_saved(self, name: str) -> None:
-        """The user's settings have another theme."""
         self._user = self._user._replace(app=replace(self._user.app, theme=name))
 
     def _wrong_theme(self) -> tuple[str, ...]:
@@ -167,7 +165,6 @@ class NuggetsApp(App[None]):
         return MainScreen(self._opening, notice=self._notice)
 
     async def on_event(self, event: Event) -> None:
-        """Work in the background steps aside for whoever is here."""
         if isinstance(event, InputEvent):
             PACE.touched()
         if isinstance(event, MouseEvent) and not event.is_forwarded and self._is_gone_under(event):
@@ -181,7 +178,6 @@ class NuggetsApp(App[None]):
         await super().on_event(event)
 
     def on_notify(self, event: Notify) -> None:
-        """Comes before Textual's own, which shows the notice."""
         make_room(self, event.notification)
 
     def _is_gone_under(self, event: MouseEvent) -> bool:
@@ -217,7 +213,6 @@ class NuggetsApp(App[None]):
         super().exit(result, return_code, message)
 
     def action_command_palette(self) -> None:
-        """Opens the palette, once; what is chosen is carried out by the screen under it, in its own turn."""
         from nuggets_tui.palette import Entry, Palette, make_palette
 
         screen = self.screen
@@ -264,7 +259,6 @@ class NuggetsApp(App[None]):
             return False
 
     async def action_quit(self) -> None:
-        """Leaves; where something typed would be lost, its dialog asks first, whatever stands above it."""
         from nuggets_tui.screens.dialog import Dialog
 
         for dialog in reversed(self.screen_stack):
@@ -277,7 +271,6 @@ class NuggetsApp(App[None]):
         self.exit()
 
     def action_help_quit(self) -> None:
-        """ctrl+c where nothing is marked to be copied: the second in a row leaves."""
         if self._asked_to_quit:
             self.call_later(self.action_quit)
         else:
@@ -285,7 +278,6 @@ class NuggetsApp(App[None]):
             notify(self.screen, "Press ctrl+c again to quit.")
 
     def action_help(self) -> None:
-        """Keys, words and signs; first those of the screen in use, which says in `here` what it is."""
         from nuggets_tui.screens.help import HelpScreen
 
         if isinstance(self.screen, HasHelp):
@@ -294,7 +286,6 @@ class NuggetsApp(App[None]):
             self.push_screen(HelpScreen(self.screen.here(), usable))
 
     def action_toggle_theme(self) -> None:
-        """Dark to light, and back."""
         self.theme = DARK.name if self.theme == LIGHT.name else LIGHT.name
 
     async def make_demo(self) -> Path:

@@ -113,7 +113,6 @@ def hiding(notes: Sequence[Note]) -> BulkEdit:
 
 
 def deleting(notes: Sequence[Note]) -> BulkEdit:
-    """Takes them out of the files."""
     return BulkEdit(
         _ids(notes),
         delete_note,
@@ -158,7 +157,6 @@ def _tags_that_differ(change: NoteChange) -> str:
 
 
 def moving(notes: Sequence[Note], scope: str) -> BulkEdit:
-    """Moves them to another scope."""
     return BulkEdit(
         _ids(notes),
         partial(move_to_scope, scope=scope),
@@ -171,7 +169,6 @@ def moving(notes: Sequence[Note], scope: str) -> BulkEdit:
 
 
 def linking(notes: Sequence[Note], target: Note, reason: str) -> BulkEdit:
-    """Links them all to one."""
     others = [note for note in notes if note.id != target.id]
     name = cut(target.title, _NAME)
     return BulkEdit(

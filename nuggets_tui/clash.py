@@ -165,8 +165,6 @@ def _whole(thing: Note | Fact | None) -> Version:
 
 
 def _in_words(base: Version, ours: Version, theirs: Version) -> tuple[Version, Version, Version]:
-    """Whether a note is hidden, said."""
-
     def said(version: Version) -> Version:
         return Version("hidden" if version.text == "True" else "not hidden")
 

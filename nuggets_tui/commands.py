@@ -194,10 +194,10 @@ def _commands() -> tuple[Command, ...]:
                 lambda main: main.search.find_project(), "opened",
                 when=lambda view: view.loaded and bool(view.projects)),
         Command("keep_search", "", "save", "Save this search", SEARCH,
-                lambda main: main.searches.save_search(), "search", 20,
+                lambda main: main.search.save(), "search", 20,
                 when=lambda view: view.found is not None, explains=_always),
         Command("searches", "", "searches", "Saved searches: run, change, delete", SEARCH,
-                lambda main: main.searches.open(), "memory"),
+                lambda main: main.search.open_saved(), "memory"),
         Command("back", "backspace", "back", "Go back to the previous note", NOTES,
                 lambda main: main.reading.back(), "memory"),
         Command("select", "space", "select", "Select or deselect the note and move down; shift+↑↓ selects "
@@ -310,7 +310,7 @@ def _commands() -> tuple[Command, ...]:
         Command("time", "T", "time", "Time travel: the whole memory as it was at any moment", HISTORY,
                 lambda main: main.time_travel.start_time_travel(), "memory", 20),
         Command("inbox", "i", "inbox", "Inbox: proposals, and what others changed since your last visit", HISTORY,
-                lambda main: main.pipeline.open_inbox(main.history.open_entry_of_other), "opened", 20),
+                lambda main: main.pipeline.open_inbox(), "opened", 20),
         Command("pipeline", "J", "pipeline", "Pipeline: jobs, documents, sessions, health", PIPELINE,
                 lambda main: main.pipeline.open(), "opened", when=_takes_facts),
         Command("origin", "", "origin", "Where the note came from: its text, its sentence, the "
@@ -332,14 +332,14 @@ def _commands() -> tuple[Command, ...]:
         Command("pane_audit", "6", "log", "Go to the audit log", VIEW,
                 lambda main: main.go_to("audit"), "memory"),
         Command("themes", "", "theme", "Choose a theme", SETTINGS,
-                lambda main: main.theme.choose()),
+                lambda main: main.settings.choose_theme()),
         Command("theme", "", "dark or light", "Switch between the dark and the light theme", SETTINGS,
-                lambda main: main.theme.toggle()),
+                lambda main: main.settings.toggle_theme()),
         Command("demo", "d", "demo", "Open a copy of the demo memory (only in an empty memory)", MEMORY,
                 lambda main: main.opening.open_demo(), when=lambda view: view.empty),
         Command("help", "question_mark,f1", "help", "Keys, words and signs; the current pane comes "
                                                     "first", SETTINGS,
-                lambda main: main.context.app.action_help(), "", 2),
+                lambda main: main.settings.help(), "", 2),
         Command("quit", "q", "quit", "Quit", SETTINGS, lambda main: main.leave(), "", 2),
     )
     # fmt: on

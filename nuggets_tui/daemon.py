@@ -48,12 +48,10 @@ class Together:
         self._parts = parts
 
     def start(self) -> None:
-        """Begins them all."""
         for part in self._parts:
             part.start()
 
     def stop(self) -> None:
-        """Ends them all."""
         for part in self._parts:
             part.stop()
 

@@ -12,8 +12,6 @@ from textual import events
 from textual.app import App
 from textual.message_pump import MessagePump
 from textual.screen import Screen
-from textual.scroll_view import ScrollView
-from textual.widget import Widget
 from textual.widgets import Input
 from textual.worker import Worker, WorkerError
 
@@ -38,9 +36,6 @@ _MOVES: Final = frozenset(("up", "down", "left", "right", "home", "end", "pageup
 _AT_ANY_TIME: Final = _MOVES | {
     *"123456", "tab", "shift+tab", "question_mark", "f1", "q", "escape", "ctrl+q", "ctrl+c"
 }  # fmt: skip
-_HALF_PAGES: Final = {"ctrl+d": 1, "ctrl+u": -1}
-# The first of these pressed twice, and the other.
-_TO_START, _TO_END = "g", "G"
 
 
 class Before(NamedTuple):
@@ -56,15 +51,13 @@ class KeyQueue:
     Textual hands a key to the widget in focus and looks at the next one while the first is still on its way up to
     the bindings. So a word typed right behind the key that opens a field would be obeyed letter by letter.
 
-    obey: what the app does with a key on its own. vim: whether h, j, k and l move, gg and G go to the ends.
+    obey: what the app does with a key on its own. vim: whether h, j, k and l move.
     """
 
     def __init__(self, app: App[Any], obey: Callable[[events.Event], Awaitable[None]]) -> None:
         self._app = app
         self._obey = obey
         self.vim = False
-        # Whether the key before was the first of the two that lead to the start.
-        self._begun = False
         # Whether there is something to do with keys yet. Of a word that is typed ahead the first letters must not be
         # lost while the others are taken for commands.
         self._open = False
@@ -109,11 +102,9 @@ class KeyQueue:
         await self._obey_waiting()
 
     async def _obey_next(self) -> None:
-        event: events.Key | events.Paste | None = self.waiting.popleft()
+        event = self.waiting.popleft()
         if isinstance(event, events.Key) and self.vim:
             event = self._moved(event)
-        if event is None:
-            return
         if self._types(event):
             self._typed_into = self._app.focused
         elif self._typed_into is not None and not (isinstance(event, events.Key) and event.key in _LEAVING):
@@ -244,37 +235,12 @@ class KeyQueue:
 
     # Vim
 
-    def _moved(self, event: events.Key) -> events.Key | None:
-        """The key as it is meant where h, j, k and l move; None when that was all there is to it."""
-        key, focused = event.key, self._app.focused
-        begun, self._begun = self._begun, False
-        if key not in _AS_ARROWS and key not in _HALF_PAGES and key not in (_TO_START, _TO_END):
-            return event
-        if self._is_typed(event) or key in self._app.screen.active_bindings:
-            return event
-        if key in _AS_ARROWS:
-            return events.Key(_AS_ARROWS[key], None)
-        if key == _TO_END:
-            return events.Key("end", None)
-        if key == _TO_START:
-            self._begun = not begun
-            return events.Key("home", None) if begun else None
-        if isinstance(focused, Widget):
-            half_page(focused, _HALF_PAGES[key])
-        return None
+    def _moved(self, event: events.Key) -> events.Key:
+        """The key as it is meant where h, j, k and l move."""
+        taken = self._is_typed(event) or event.key in self._app.screen.active_bindings
+        return event if taken or event.key not in _AS_ARROWS else events.Key(_AS_ARROWS[event.key], None)
 
 
 async def _ended(worker: Worker[Any]) -> None:
     with suppress(WorkerError):
         await worker.wait()
-
-
-def half_page(widget: Widget, step: int) -> None:
-    """Moves the cursor of a list, or scrolls a text, by half of what is seen."""
-    lines = max(widget.scrollable_content_region.height // 2, 1)
-    move: Callable[[], object] | None = getattr(widget, f"action_cursor_{'down' if step > 0 else 'up'}", None)
-    if move is not None:
-        for _ in range(lines):
-            move()
-    elif isinstance(widget, ScrollView):
-        widget.scroll_relative(y=step * lines, animate=False)

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from core.settings import Settings
     from nuggets_tui.view import View
 
-# What the option for vim changes about the commands, so that l, g and G are free to move.
-_VIM: Final = {"link": "L", "graph": "ctrl+g", "overview": "O"}
+# What the option for vim changes about the commands, so that l is free to move.
+_VIM: Final = {"link": "L"}
 # Keys of lists, panes and fields: a command that took one would work in some places only.
 _FIXED: Final = frozenset(
     (
@@ -28,7 +28,7 @@ _FIXED: Final = frozenset(
         "shift+tab", "escape", "shift+up", "shift+down", "ctrl+p", "ctrl+q", "ctrl+c",
     )
 )  # fmt: skip
-_FIXED_BY_VIM: Final = frozenset(("h", "l", "ctrl+d", "ctrl+u"))
+_FIXED_BY_VIM: Final = frozenset(("h", "l"))
 _PLACE: Final = re.compile(r"\{([a-z_]+)\}")
 _NAMED: Final = 40
 
@@ -47,7 +47,6 @@ class KeyMap(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def by_name(self) -> Mapping[str, Command]:
-        """The commands by name."""
         return {command.name: command for command in self.commands}
 
     def key(self, name: str) -> str:

@@ -120,7 +120,6 @@ class Scope(msgspec.Struct, frozen=True):
         return self != Scope(recalls=self.recalls, note_id=self.note_id)
 
     def cleared(self) -> Scope:
-        """The same without filters."""
         return Scope(recalls=self.recalls, note_id=self.note_id)
 
     def describe(self) -> str:

@@ -63,7 +63,6 @@ class LongWork:
         return self._stopped
 
     def stop(self) -> None:
-        """The work shall stop."""
         self._stopped = True
 
     @property

@@ -30,7 +30,6 @@ _MOST_WRONG: Final = 2
 
 
 def notify(node: DOMNode, text: str) -> None:
-    """A short notice of something done."""
     _post(node, safe_block(text, _LONGEST), "information")
 
 
@@ -78,12 +77,10 @@ def dismiss_errors(node: DOMNode) -> None:
 
 
 def dismiss_all(node: DOMNode) -> None:
-    """Takes all notices off the screen."""
     _dismiss(_app(node), lambda notice: True)
 
 
 def _fits(app: App[Any], notices: Sequence[Notification]) -> bool:
-    """Whether notices take few lines together."""
     width = app.size.width - _FRAME
     lines = [line for one in notices for line in (one.title, one.message) if line]
     return sum(Content(line).get_height({}, max(width, 1)) for line in lines) <= _MOST_LINES

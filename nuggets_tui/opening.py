@@ -40,7 +40,6 @@ class Opening:
         self.frame_shown = threading.Event()
 
     def start(self) -> Opening:
-        """Begins to open the memory."""
         from nuggets_tui.quick_scan import begin_quick_scan
 
         scan = begin_quick_scan(self.home) if self.home is not None else lambda: None
@@ -69,7 +68,6 @@ class Opening:
         self.open()
 
     def open(self) -> None:
-        """Opens the memory in this thread."""
         if not self.quick_scan.done():
             self.quick_scan.set_result(None)
         try:

@@ -108,12 +108,10 @@ class Palette(Dialog[Entry]):
 
     CSS_PATH = "styles/dialogs.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down", "list('cursor_down')", "down", show=False, priority=True),
-        Binding("up", "list('cursor_up')", "up", show=False, priority=True),
-        Binding("pagedown", "list('page_down')", "page down", show=False, priority=True),
-        Binding("pageup", "list('page_up')", "page up", show=False, priority=True),
-        Binding("ctrl+home", "list('first')", "first", show=False, priority=True),
-        Binding("ctrl+end", "list('last')", "last", show=False, priority=True),
+        *(
+            Binding(key, f"list('{key.removeprefix('ctrl+')}')", "move", show=False, priority=True)
+            for key in ("down", "up", "pagedown", "pageup", "ctrl+home", "ctrl+end")
+        ),
     ]
     heading = "Commands"
     about = (
@@ -140,12 +138,10 @@ class Palette(Dialog[Entry]):
         self._entered = False
 
     def compose_inside(self) -> ComposeResult:
-        """The words, and the list."""
         yield Field("Find", id="words", hint="a command, a setting or a note")
         yield RowList(id="choices", empty_text="Nothing matches.")
 
     def on_mount(self) -> None:
-        """Begins with everything."""
         self.query_one("#words", Input).focus()
         self._show(grouped(self._entries))
 
@@ -155,7 +151,6 @@ class Palette(Dialog[Entry]):
 
     @on(Input.Changed, "#words")
     def typed(self, event: Input.Changed) -> None:
-        """Other words, other rows: commands and settings at once, notes as soon as they are found."""
         self._queries += 1
         ranked = ranked_entries(event.value, self._entries)
         self._show(found_entries(ranked, ()) if event.value.strip() else grouped(self._entries))
@@ -196,21 +191,11 @@ class Palette(Dialog[Entry]):
             partial(jump, note.id),
         )
 
-    def action_list(self, action: str) -> None:
-        """Walks the list while the cursor stays in the field."""
-        rows = self.query_one(RowList)
-        {
-            "cursor_down": rows.action_cursor_down,
-            "cursor_up": rows.action_cursor_up,
-            "page_down": rows.action_page_down,
-            "page_up": rows.action_page_up,
-            "first": rows.action_first,
-            "last": rows.action_last,
-        }[action]()
+    def action_list(self, key: str) -> None:
+        self.query_one(RowList).action_move(key)
 
     @on(Input.Submitted)
     def enter(self, event: Input.Submitted) -> None:
-        """Takes the row under the cursor, once all that fits what was typed is listed."""
         event.stop()
         if self._looking:
             self._entered = True
@@ -219,12 +204,10 @@ class Palette(Dialog[Entry]):
 
     @on(RowList.RowSelected)
     def chosen(self, event: RowList.RowSelected) -> None:
-        """Takes a row that was opened."""
         event.stop()
         self._take()
 
     def on_click(self, event: events.Click) -> None:
-        """A click beside the box closes it."""
         if event.widget is self:
             self.dismiss(None)
 
@@ -290,7 +273,6 @@ def _rank_of_title(match: Match) -> int:
 
 
 def grouped(entries: Sequence[Entry]) -> list[Entry]:
-    """All entries, group by group."""
     return [entry for group in GROUPS for entry in entries if entry.group == group]
 
 
@@ -363,9 +345,9 @@ def search_entries(main: MainScreen) -> list[Entry]:
             content(cut(one.query, _ASIDE), MUTED),
             (one.name, f"saved search {one.name}"),
             "",
-            partial(main.searches.run, one.query),
+            partial(main.search.run, one.query),
         )
-        for one in main.searches.at_hand
+        for one in main.search.saved
     ]
 
 

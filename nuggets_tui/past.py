@@ -51,7 +51,6 @@ class TimeTravel:
         return self.describe(position), snapshot
 
     def describe(self, position: int) -> Past:
-        """What is said of a position."""
         timeline = self.timeline
         return Past(
             position=position,
@@ -80,7 +79,6 @@ class TimeTravel:
         return moment.astimezone().toordinal() if moment is not None else 0
 
     def after_entry(self, seq: int) -> int:
-        """The position right after an entry."""
         return bisect_left(self.timeline.marks, -seq, key=lambda mark: -mark.seq)
 
     def follow(self, position: int, steps: Sequence[tuple[str, int]]) -> tuple[Past, Snapshot]:

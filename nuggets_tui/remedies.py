@@ -50,7 +50,6 @@ def step(error: NuggetsError, keys: KeyMap = DEFAULT) -> str:
 
 
 def message(error: NuggetsError, keys: KeyMap = DEFAULT) -> str:
-    """An error in one line."""
     head = f"{error.where}: {error.what}" if error.where else error.what
     return "; ".join(filter(None, (head, error.kept, step(error, keys))))
 

@@ -95,7 +95,6 @@ class Session:
 
     @property
     def workspace(self) -> Workspace:
-        """What concerns memory and pipeline alike."""
         return Workspace(self.memory)
 
     async def read(

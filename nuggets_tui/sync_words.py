@@ -25,7 +25,6 @@ def sync_said(state: SyncState) -> tuple[str, str]:
 
 
 def result_said(result: SyncResult) -> str:
-    """What a sync did, as sentences."""
     state = result.state
     parts = []
     if result.came_in:

@@ -35,7 +35,6 @@ class TypedTextStore:
     own_title: str = "title"
 
     def unsaved(self, begun: Mapping[str, str], values: Mapping[str, str]) -> Unsaved:
-        """The text as it is now."""
         from core.unsaved import Unsaved
 
         title = self.title or values.get(self.own_title, "").strip()

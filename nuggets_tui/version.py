@@ -35,5 +35,4 @@ def installed_version() -> str | None:
 
 
 def version_line() -> str:
-    """What `--version` prints."""
     return f"nuggets {installed_version() or '(not installed, runs from its sources)'}"

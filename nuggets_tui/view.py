@@ -235,7 +235,6 @@ class View(msgspec.Struct, frozen=True, eq=False):
         return self.empty and (self.team is None or self.found is None)
 
     def with_(self, **changes: object) -> View:
-        """The view with some fields replaced."""
         return replace(self, **changes)
 
 

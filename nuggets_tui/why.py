@@ -265,7 +265,6 @@ def _vector_about(parts: Breakdown) -> str:
 
 
 def said(reason: ScoreReason) -> str:
-    """One reason in words."""
     request, found = f'"{reason.asked}"', f'"{reason.found}"'
     words = {
         "word": request,

@@ -75,7 +75,7 @@ class Stage:
         from nuggets_tui.widgets.row_list import RowList
 
         for rows in self.app.screen.query(RowList):
-            rows.clear_glow()
+            rows.light(frozenset())
         await self.pilot.pause()
 
     def svg(self) -> str:

@@ -17,8 +17,8 @@ from nuggets_tui.words import deed
 
 if TYPE_CHECKING:
     from nuggets_tui.agent_files import AgentHere
-    from nuggets_tui.controllers.context import Context
     from nuggets_tui.screens.agents import Changes
+    from nuggets_tui.screens.main import MainScreen
     from nuggets_tui.session import Session
 
 # Entries of a log beyond which nobody waits for a first recall: the files of agents are not read at each start.
@@ -31,8 +31,8 @@ _WHAT: Final = 120
 class AgentsController(Controller):
     """Lists the agents of this machine, connects them, and waits for what they ask."""
 
-    def __init__(self, context: Context) -> None:
-        super().__init__(context)
+    def __init__(self, main: MainScreen) -> None:
+        super().__init__(main)
         # Names and titles of connected agents whose first recall has not arrived.
         self._awaited: dict[str, str] = {}
         # The session whose log was looked through for recalls, and up to which entry.
@@ -49,17 +49,15 @@ class AgentsController(Controller):
 
         if self._is_demo():
             return
-        found = await self.context.attempt(run_in_thread(agents_here, Path(self.view.home)))
+        found = await self.attempt(run_in_thread(agents_here, Path(self.view.home)))
         if found is not None:
-            self.context.open_dialog(AgentsScreen(found), self._chosen)
+            self.app.push_screen(AgentsScreen(found), self._chosen)
 
     def _is_demo(self) -> bool:
         """Whether this is a copy that is deleted on quitting, which is then said."""
-        demo = self.context.app.is_demo(self.view.home)
+        demo = self.app.is_demo(self.view.home)
         if demo:
-            self.context.notify(
-                "This copy of the demo is deleted when you quit. Open your own memory to connect."
-            )
+            self.notify("This copy of the demo is deleted when you quit. Open your own memory to connect.")
         return demo
 
     def _chosen(self, name: str | None) -> None:
@@ -76,19 +74,19 @@ class AgentsController(Controller):
         if self._is_demo():
             return
         home = Path(self.view.home)
-        found = await self.context.attempt(run_in_thread(agents_here, home))
+        found = await self.attempt(run_in_thread(agents_here, home))
         if found is None:
             return
         agent = next(one for one in found if one.name == name)
         plan = partial(_planned, name, home)
-        changes = await self.context.attempt(plan(False))
+        changes = await self.attempt(plan(False))
         if changes is None:
             return
         known = AGENT_FILES[name]
         remarks = tuple(filter(None, (known.without.get("user", ""), known.next_step)))
         act = partial(_carried_out, name, home)
         screen = AgentScreen(agent, changes, plan, act, remarks=remarks)
-        self.context.open_dialog(screen, partial(self._done, agent))
+        self.app.push_screen(screen, partial(self._done, agent))
 
     def _done(self, agent: AgentHere, done: str | None) -> None:
         if done is None:
@@ -98,13 +96,12 @@ class AgentsController(Controller):
         else:
             self._awaited.pop(agent.name, None)
             self._show_awaited()
-            self.context.notify(f"{agent.title} is no longer connected. Its files are as they were.")
+            self.notify(f"{agent.title} is no longer connected. Its files are as they were.")
 
     # The first recall
 
     def log_shown(self) -> None:
-        """A recall may have arrived."""
-        session = self.context.open_session
+        session = self.main.open_session
         if session is not None and (self._awaited or self._looked_in is not session):
             self._look_for_recalls()
 
@@ -118,9 +115,9 @@ class AgentsController(Controller):
         callers: Mapping[str, str] = {}
         with suppress(NuggetsError):
             callers = await session.read(session.memory.history.callers)
-        if session is not self.context.open_session:
+        if session is not self.main.open_session:
             return
-        self.context.notify(f"{agent.title} is connected. Start it anew.")
+        self.notify(f"{agent.title} is connected. Start it anew.")
         if not _recall_of(agent.name, callers):
             self._awaited[agent.name] = agent.title
         self._show_awaited()
@@ -138,7 +135,7 @@ class AgentsController(Controller):
             callers = await session.read(session.memory.history.callers, after)
             if first:
                 await self._begin(session, callers)
-            if session is not self.context.open_session:
+            if session is not self.main.open_session:
                 return
             for name, title in list(self._awaited.items()):
                 id = _recall_of(name, callers)
@@ -149,14 +146,14 @@ class AgentsController(Controller):
     async def _begin(self, session: Session, callers: Mapping[str, str]) -> None:
         """Of a memory that no agent asked yet, the agents that are connected are waited for."""
         asked = any(signature.startswith(_AGENTS) for signature in callers)
-        if asked or self.context.app.is_demo(self.view.home):
+        if asked or self.app.is_demo(self.view.home):
             return
         from nuggets_tui.agent_files import agents_here
 
         with suppress(RuntimeError):
             found = await run_in_thread(agents_here, Path(self.view.home))
             waiting = {one.name: one.title for one in found if one.installed and one.says_memory}
-            if waiting and session is self.context.open_session:
+            if waiting and session is self.main.open_session:
                 self._awaited |= waiting
                 self._show_awaited()
 
@@ -167,13 +164,13 @@ class AgentsController(Controller):
         with suppress(NuggetsError):
             entry, _ = await self.session.entry_now(id)
             what = safe_line(deed(entry.change_set, quoted=True).what, _WHAT)
-        self.context.notify(f"{title} recalled {what} for the first time: it is connected.")
+        self.notify(f"{title} recalled {what} for the first time: it is connected.")
 
     def _show_awaited(self) -> None:
         """Says in the header, and in the greeting of an empty memory, whose first recall is waited for."""
-        self.context.show(awaited=tuple(self._awaited.values()))
+        self.main.show(awaited=tuple(self._awaited.values()))
         if self.view.begins:
-            for one in self.context.controllers:
+            for one in self.main.controllers:
                 one.welcomed()
 
 

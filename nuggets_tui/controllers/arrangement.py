@@ -5,14 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
 from nuggets_tui.threads import run_in_thread
 from nuggets_tui.view import ORDER_NAMES, ORDERS
 from nuggets_tui.widgets.panes import PANES, PaneName, one_at_a_time
 
 if TYPE_CHECKING:
-    from nuggets_tui.controllers.reading import ReadingController
+    from nuggets_tui.screens.main import MainScreen
     from nuggets_tui.widgets.graph import GraphPane
 
 _MOST_HOPS = 3
@@ -21,9 +20,8 @@ _MOST_HOPS = 3
 class ArrangementController(Controller):
     """Which pane has the cursor, and which fills the screen."""
 
-    def __init__(self, context: Context, reading: ReadingController) -> None:
-        super().__init__(context)
-        self._reading = reading
+    def __init__(self, main: MainScreen) -> None:
+        super().__init__(main)
         self._before_graph: PaneName | None = None
         # Whether somebody said in this run whether Notes lists the notes of facts.
         self._facts_chosen = False
@@ -47,7 +45,7 @@ class ArrangementController(Controller):
 
         home = self._own_home()
         if home is not None and await run_in_thread(saved_fact_notes, home) and not self._facts_chosen:
-            self.context.show(show_facts=True)
+            self.main.show(show_facts=True)
 
     @background("panes", exclusive=True)
     async def save(self) -> None:
@@ -56,23 +54,23 @@ class ArrangementController(Controller):
 
         home = self._own_home()
         if home is not None:
-            await self.context.attempt(run_in_thread(save_fact_notes, home, self.view.show_facts))
+            await self.attempt(run_in_thread(save_fact_notes, home, self.view.show_facts))
 
     def _own_home(self) -> Path | None:
         """The memory whose choice is kept: none of a copy of the demo, which goes with the app."""
-        home = self.session.memory.home if self.context.open_session is not None else None
-        return None if home is None or self.context.app.is_copy(home) else home
+        home = self.session.memory.home if self.main.open_session is not None else None
+        return None if home is None or self.app.is_copy(home) else home
 
     # From pane to pane
 
     def go_to(self, pane: PaneName) -> None:
         """Gives a pane the cursor, and the space when only one is shown."""
         self.came_to(pane)
-        panes = self.context.panes
+        panes = self.main.panes
         panes.active = pane
         # At once, not when messages have been handled: the next key may be on its way already.
-        shown = panes.query_one(f"#{pane}") if panes.display else self.context.screen.query_one("#message")
-        self.context.screen.set_focus(shown)
+        shown = panes.query_one(f"#{pane}") if panes.display else self.main.query_one("#message")
+        self.main.set_focus(shown)
         self.show_tabs()
 
     def came_to(self, pane: PaneName) -> None:
@@ -83,113 +81,107 @@ class ArrangementController(Controller):
         if pane == "notes" or pane in passed:
             del self._came_from[0 if pane == "notes" else passed.index(pane) :]
         else:
-            self._came_from.append((self._pane, len(self._reading.trail)))
+            self._came_from.append((self._pane, len(self.main.reading.trail)))
         self._pane = pane
 
     @property
     def is_away(self) -> bool:
-        """Whether one came from another pane."""
         return bool(self._came_from)
 
     def step_back(self) -> None:
         """To the note, else the pane, that one came from."""
         pane, notes = self._came_from[-1]
-        if len(self._reading.trail) <= notes or not self._reading.back():
+        if len(self.main.reading.trail) <= notes or not self.main.reading.back():
             self._come_back(pane)
 
     def _come_back(self, pane: PaneName) -> None:
         """To a pane; the cursor of Notes may have lost the note shown while one was away."""
         self.go_to(pane)
         if pane == "notes":
-            self._reading.reveal()
+            self.main.reading.reveal()
 
     def show_tabs(self) -> None:
         """Marks the pane in use in the tabs."""
-        tabs = self.context.tab_line
-        panes = self.context.panes
+        tabs = self.main.tab_line
+        panes = self.main.panes
         tabs.active, tabs.zoomed = panes.active, panes.zoomed and not one_at_a_time(panes.size)
         tabs.results = self.view.found is not None
 
     def next_pane(self, step: int) -> None:
         """The tab key: to the next pane, also when only one is shown."""
-        panes = self.context.panes
+        panes = self.main.panes
         if not panes.single or not panes.display:
-            screen = self.context.screen
+            screen = self.main
             screen.focus_next() if step > 0 else screen.focus_previous()
             return
         order: list[str] = ["search", *PANES]
-        focused = self.context.focused.id if self.context.focused is not None else None
+        focused = self.main.focused.id if self.main.focused is not None else None
         now = focused if focused in order else panes.active
         wanted = order[(order.index(now) + step) % len(order)]
         if wanted == "search":
-            self.context.screen.set_focus(self.context.search_box)
+            self.main.set_focus(self.main.search_box)
         else:
             self.go_to(cast("PaneName", wanted))
 
     def pane_beside(self, step: int) -> None:
         """To the pane before (-1) or after (1) that with the cursor."""
-        focused = self.context.focused.id if self.context.focused is not None else None
+        focused = self.main.focused.id if self.main.focused is not None else None
         if focused in PANES:
             self.go_to(PANES[(PANES.index(focused) + step) % len(PANES)])
 
     # Views
 
     def show_hidden(self) -> None:
-        """Hidden notes come and go."""
-        self.context.show(show_hidden=not self.view.show_hidden)
+        self.main.show(show_hidden=not self.view.show_hidden)
 
     def show_facts(self) -> None:
         """The notes of facts come into Notes and go; that is kept for the next start."""
         self._facts_chosen = True
-        self.context.show(show_facts=not self.view.show_facts)
+        self.main.show(show_facts=not self.view.show_facts)
         self.save()
 
     def sort(self) -> None:
-        """The next order."""
         order = ORDERS[(ORDERS.index(self.view.order) + 1) % len(ORDERS)]
-        self.context.show(order=order)
-        self.context.notify(f"Notes sorted: {ORDER_NAMES[order]}.")
+        self.main.show(order=order)
+        self.notify(f"Notes sorted: {ORDER_NAMES[order]}.")
 
     def graph(self) -> None:
-        """The graph alone, and back."""
-        panes = self.context.panes
+        panes = self.main.panes
         if panes.zoomed and panes.active == "graph":
             self.leave_zoom()
         else:
             self._before_graph = panes.active
             panes.zoomed = True
             self.go_to("graph")
-            self.context.show_keys()
+            self.main.show_keys()
 
     def leave_zoom(self) -> None:
         """The pane that fills the screen gives way; from the graph, to the pane one came from."""
-        panes = self.context.panes
+        panes = self.main.panes
         panes.zoomed = False
         former, self._before_graph = self._before_graph, None
         self._come_back(former if former and panes.active == "graph" else panes.active)
-        self.context.show_keys()
+        self.main.show_keys()
 
     def zoom(self, pane: PaneName | None = None) -> None:
         """A pane alone, that with the cursor if none is named; and back."""
-        panes = self.context.panes
+        panes = self.main.panes
         panes.zoomed = not panes.zoomed
         self.go_to(pane or panes.active)
-        self.context.show_keys()
+        self.main.show_keys()
 
     def fewer_hops(self) -> None:
-        """A smaller picture."""
-        self.context.show(hops=max(1, self.view.hops - 1))
+        self.main.show(hops=max(1, self.view.hops - 1))
 
     def more_hops(self) -> None:
-        """A larger picture."""
-        self.context.show(hops=min(_MOST_HOPS, self.view.hops + 1))
+        self.main.show(hops=min(_MOST_HOPS, self.view.hops + 1))
 
     def overview(self) -> None:
         """All notes as points, over the whole screen; and back."""
         pane = self._graph_pane
         if pane is None:
             return
-        panes = self.context.panes
+        panes = self.main.panes
         if pane.overview and panes.zoomed and panes.active == "graph":
             self._leave_overview(pane)
             return
@@ -198,14 +190,14 @@ class ArrangementController(Controller):
         pane.overview = True
         panes.zoomed = True
         self.go_to("graph")
-        self.context.show_keys()
+        self.main.show_keys()
 
     @property
     def _graph_pane(self) -> GraphPane | None:
         """The Graph pane; None before it takes its place, right after the first frame."""
         from nuggets_tui.widgets.graph import GraphPane
 
-        return next(iter(self.context.screen.query(GraphPane)), None)
+        return next(iter(self.main.query(GraphPane)), None)
 
     def leave_overview(self) -> None:
         """Back to the surroundings of a note."""
@@ -214,10 +206,10 @@ class ArrangementController(Controller):
             self._leave_overview(pane)
 
     def _leave_overview(self, pane: GraphPane) -> None:
-        panes = self.context.panes
+        panes = self.main.panes
         former, panes.zoomed = self._before_overview
         pane.overview = False
         # A list that gets the cursor shows the note that its own stands on.
-        self._reading.reveal()
-        self.go_to("graph" if panes.zoomed else self._reading.list_with_note(former))
-        self.context.show_keys()
+        self.main.reading.reveal()
+        self.go_to("graph" if panes.zoomed else self.main.reading.list_with_note(former))
+        self.main.show_keys()

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from textual.worker import Worker
 
-from nuggets_tui.controllers.context import Context
+from nuggets_tui import notices
+from nuggets_tui.long_work import LongWork, StoppedError
 
 if TYPE_CHECKING:
+    from nuggets_tui.application import NuggetsApp
+    from nuggets_tui.screens.main import MainScreen
     from nuggets_tui.session import Session
     from nuggets_tui.view import View
 
@@ -22,21 +25,56 @@ _Result = TypeVar("_Result")
 class Controller:
     """One topic of the main screen: what it remembers and the commands it carries out.
 
-    The screen owns it and tells it what happens by the methods below. Other controllers that it needs are handed to it.
+    The screen owns it and tells it what happens by the methods below.
     """
 
-    def __init__(self, context: Context) -> None:
-        self.context = context
+    def __init__(self, main: MainScreen) -> None:
+        self.main = main
+
+    @property
+    def app(self) -> NuggetsApp:
+        return self.main.app  # type: ignore[return-value]
 
     @property
     def view(self) -> View:
-        """What the main screen shows."""
-        return self.context.view
+        return self.main.view
 
     @property
     def session(self) -> Session:
-        """The session of the open memory."""
-        return self.context.session
+        return self.main.session
+
+    def notify(self, text: str) -> None:
+        notices.notify(self.main, text)
+
+    def warn(self, text: str) -> None:
+        """A notice of something to know about."""
+        notices.warn(self.main, text)
+
+    def notify_error(self, error: Exception) -> None:
+        """A notice of an error: what happened and where, what was kept safe, what to do."""
+        notices.notify_error(self.main, error)
+
+    async def attempt(self, asked: Awaitable[_Result]) -> _Result | None:
+        """The result of something asked of the session; None when it failed, which a notice then says."""
+        return await notices.attempt(self.main, asked)
+
+    async def long_work(
+        self, words: str, asked: Awaitable[_Result], work: LongWork | None = None
+    ) -> _Result | None:
+        """As `attempt`, with a sign in the header once it takes long, and how far it is. esc stops a `work` that can be
+        stopped.
+        """
+
+        async def unless_stopped() -> _Result | None:
+            work_or_words = work or LongWork(words, stops=False)
+            try:
+                return await self.main.works.run(work_or_words, asked)
+            except StoppedError:
+                if work_or_words.asked_for:
+                    self.notify("Stopped. Nothing changed.")
+                return None
+
+        return await self.attempt(unless_stopped())
 
     # What the screen tells
 
@@ -82,7 +120,9 @@ def background(
             controller: _Controller, /, *arguments: _Arguments.args, **named: _Arguments.kwargs
         ) -> Worker[_Result]:
             work = partial(method, controller, *arguments, **named)
-            return controller.context.run(work, method.__name__, group, exclusive=exclusive)
+            return controller.main.run_worker(
+                work, name=method.__name__, group=group, exclusive=exclusive, exit_on_error=False
+            )
 
         return begin
 

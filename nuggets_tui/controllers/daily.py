@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 from core.errors import NuggetsError
 from core.model.change import ChangeSet
-from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
 from nuggets_tui.long_work import LongWork, StoppedError
 from nuggets_tui.session import Session
@@ -15,8 +14,7 @@ if TYPE_CHECKING:
     from core.daily import DailyResult
     from core.model.snapshot import Snapshot
     from core.reflection import ReflectionResult
-    from nuggets_tui.controllers.history import HistoryController
-    from nuggets_tui.controllers.promotion import PromotionController
+    from nuggets_tui.screens.main import MainScreen
 
 _EVERY: Final = 60.0
 _SOON: Final = 0.25
@@ -27,10 +25,8 @@ _MOST_COUNTED: Final = 5_000
 class DailyController(Controller):
     """Looks now and then, never before the first frame, whether the daily pass waits."""
 
-    def __init__(self, context: Context, history: HistoryController, promotion: PromotionController) -> None:
-        super().__init__(context)
-        self._history = history
-        self._promotion = promotion
+    def __init__(self, main: MainScreen) -> None:
+        super().__init__(main)
         self._asked_of: Session | None = None
         self._refreshing = False
         # The session in which somebody closed the review without a decision: the app does not decide for them.
@@ -45,37 +41,37 @@ class DailyController(Controller):
 
     def mounted(self) -> None:
         """Looks once a minute: the day goes on while the app is open."""
-        self.context.every(_EVERY, self.refresh)
+        self.main.set_interval(_EVERY, self.refresh)
 
     def snapshot_shown(self) -> None:
         """The first time of a memory looks whether its pass waits."""
-        if self._asked_of is not self.context.open_session:
-            self._asked_of = self.context.open_session
+        if self._asked_of is not self.main.open_session:
+            self._asked_of = self.main.open_session
             self.refresh()
 
     def reflection_reviewed(self, result: ReflectionResult, written: ChangeSet | None) -> None:
         """A person looked through a reflection and had so much of it written: that was the pass of today."""
         self._show_due(False)
         self._count(result.inspected, written)
-        self._promotion.refresh(ask=True)
+        self.main.promotion.refresh(ask=True)
 
     def reflection_left(self) -> None:
         """A person closed the review without deciding anything: the pass waits on, as it did before."""
-        self._left = self.context.open_session
+        self._left = self.main.open_session
 
     @background("daily")
     async def _count(self, inspected: int, written: ChangeSet | None) -> None:
         counts = {"inspected": inspected} | ({"changed": written.size} if written is not None else {})
         from core.daily import count_as_daily
 
-        await self.context.attempt(
+        await self.attempt(
             self.session.write(count_as_daily, self.session.memory, self.session.clock(), counts)
         )
 
     @background("daily")
     async def refresh(self) -> None:
         """Shows whether the pass waits, or runs it where the app may."""
-        session = self.context.open_session
+        session = self.main.open_session
         if self._refreshing or session is None or not self.view.loaded or self.view.trouble:
             return
         self._refreshing = True
@@ -84,17 +80,17 @@ class DailyController(Controller):
 
             state = await session.read(daily_state, session.memory.home, session.clock())
             waits = state.waits_for_a_person and not (self.view.empty or self.view.snapshot.read_only)
-            if session is not self.context.open_session or not self.context.is_mounted:
+            if session is not self.main.open_session or not self.main.is_mounted:
                 return
             # Nothing changes under the hands of somebody who is in the middle of something.
             unattended = state.due and state.app_applies and self._left is not session
-            if waits and unattended and self.context.on_top:
+            if waits and unattended and self.main.is_active:
                 waits = not await self._run_pass(session)
-            if session is self.context.open_session:
+            if session is self.main.open_session:
                 self._show_due(waits)
                 if state.last is not None and state.last.at != self._checked_pass:
                     self._checked_pass = state.last.at
-                    self._promotion.refresh()
+                    self.main.promotion.refresh()
         except NuggetsError:
             # Settings or log that cannot be read just now are told elsewhere.
             self._show_due(False)
@@ -103,19 +99,19 @@ class DailyController(Controller):
 
     async def _run_pass(self, session: Session) -> bool:
         """Whether the pass ran, here or elsewhere."""
-        self.context.show(busy="daily reflection …")
+        self.main.show(busy="daily reflection …")
         try:
             result = await session.write(session.memory.daily_pass)
         except NuggetsError as error:
             if error.identity != self._trouble:
                 self._trouble = error.identity
-                self.context.notify_error(error)
+                self.notify_error(error)
             return False
         finally:
-            self.context.show(busy="")
-        if session is self.context.open_session and result.ran:
+            self.main.show(busy="")
+        if session is self.main.open_session and result.ran:
             self._notify_result(result)
-            self._promotion.refresh(ask=True)
+            self.main.promotion.refresh(ask=True)
         return result.reflection is not None or result.why_not != ""
 
     def _notify_result(self, result: DailyResult) -> None:
@@ -123,23 +119,25 @@ class DailyController(Controller):
             promoted = any(not promotion.change_set.empty for promotion in result.promotions)
             undo = self.view.keys.key("undo")
             key = f"{undo} undoes the promotion, {undo} again the rest" if promoted else ""
-            self._history.changed(result.reflection.change_set, f"The daily reflection {result.summary}", key)
+            self.main.history.changed(
+                result.reflection.change_set, f"The daily reflection {result.summary}", key
+            )
         for problem in result.problems:
             if problem.identity != self._trouble:
                 self._trouble = problem.identity
                 from nuggets_tui.remedies import message
 
-                self.context.warn(message(problem, self.view.keys))
+                self.warn(message(problem, self.view.keys))
 
     def _show_due(self, waits: bool) -> None:
         if waits != self.view.reflection_due:
-            self.context.show(reflection_due=waits, proposed=0)
+            self.main.show(reflection_due=waits, proposed=0)
         if waits:
             self._count_once_at_rest()
 
     def _count_once_at_rest(self) -> None:
-        if not self.context.complete:
-            self.context.after(_SOON, self._count_once_at_rest)
+        if not self.main.complete:
+            self.main.set_timer(_SOON, self._count_once_at_rest)
         elif self.view.reflection_due and self._counted_on is not self.view.snapshot:
             self._count_proposed()
 
@@ -161,5 +159,5 @@ class DailyController(Controller):
             return
         finally:
             self._counting = None
-        if session is self.context.open_session and self.view.reflection_due:
-            self.context.show(proposed=len(result.changes))
+        if session is self.main.open_session and self.view.reflection_due:
+            self.main.show(proposed=len(result.changes))

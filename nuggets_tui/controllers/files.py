@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from core.errors import NuggetsError
-from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
 from nuggets_tui.safe_text import cut, plain, safe_line
 from nuggets_tui.threads import run_in_thread
@@ -15,8 +14,8 @@ from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
     from core.text.file_references import FileReference
-    from nuggets_tui.controllers.selection import SelectionController
     from nuggets_tui.file_opening import Found
+    from nuggets_tui.screens.main import MainScreen
 
 # Many terminals take no longer OSC 52 sequence than 100,000 bytes, of which base64 leaves three quarters.
 _MOST_BYTES: Final = 74_994
@@ -27,16 +26,15 @@ _TMUX_SECONDS: Final = 2
 class FilesController(Controller):
     """Hands something to the terminal or to an editor."""
 
-    def __init__(self, context: Context, selection: SelectionController) -> None:
-        super().__init__(context)
-        self._selection = selection
+    def __init__(self, main: MainScreen) -> None:
+        super().__init__(main)
         self._asked_tmux = False
 
     # The clipboard
 
     def copy(self) -> None:
         """The text goes to the clipboard, through the terminal; of several notes each under its title."""
-        notes = self._selection.targets()
+        notes = self.main.selection.targets()
         if not notes:
             return
         if len(notes) > 1:
@@ -49,7 +47,7 @@ class FilesController(Controller):
 
     def copy_reference(self) -> None:
         """Id and title of the note, as commands and people name it."""
-        note = self.context.target
+        note = self.main.selection.target()
         if note is not None:
             self._copy(
                 f"{safe_line(note.id)} {safe_line(note.title)}", f"{safe_line(note.id, 80)} and the title"
@@ -60,16 +58,16 @@ class FilesController(Controller):
         text = text.replace("\r\n", "\n")
         harmless = plain(text)
         changed = sum(before != after for before, after in zip(text, harmless, strict=True))
-        self.context.app.copy_to_clipboard(harmless)
+        self.app.copy_to_clipboard(harmless)
         more = f" Replaced {plural(changed, 'control or invisible character')}." if changed else ""
         size = len(harmless.encode())
         if size > _MOST_BYTES:
-            self.context.warn(
+            self.warn(
                 f"Copied {said}.{more} Some terminals take only 75,000 bytes. If nothing arrives, "
                 f"{self.view.keys.key('edit_outside')} opens the text in $EDITOR.",
             )
         else:
-            self.context.notify(f"Copied {said}.{more}")
+            self.notify(f"Copied {said}.{more}")
         if os.environ.get("TMUX") and not self._asked_tmux:
             self._asked_tmux = True
             self._ask_tmux()
@@ -78,9 +76,7 @@ class FilesController(Controller):
     async def _ask_tmux(self) -> None:
         """Says once where tmux, as it comes, lets nothing that was copied in it reach the clipboard."""
         if await run_in_thread(_tmux_drops_copies):
-            self.context.warn(
-                "tmux kept this from the clipboard. Run: tmux set -s set-clipboard on, and copy again."
-            )
+            self.warn("tmux kept this from the clipboard. Run: tmux set -s set-clipboard on, and copy again.")
 
     # Files
 
@@ -89,14 +85,14 @@ class FilesController(Controller):
         """The file that the note speaks of; a list of them where there are several."""
         from nuggets_tui.file_opening import files_named
 
-        note = self.context.target
+        note = self.main.selection.target()
         folder = self._folder()
         if note is None or folder is None:
             return
         named = await run_in_thread(files_named, note.content, folder)
         there = [one for one in named if one.path is not None]
         if not named:
-            self.context.notify("This note names no file, such as src/auth.ts:47.")
+            self.notify("This note names no file, such as src/auth.ts:47.")
         elif not there:
             self._notify_not_found(named, folder)
         elif len(there) == 1 and not there[0].surprising:
@@ -124,7 +120,7 @@ class FilesController(Controller):
         try:
             return Path.cwd()
         except OSError:
-            self.context.warn(
+            self.warn(
                 "The folder where you started the app no longer exists. Start the app in the "
                 "project's folder."
             )
@@ -136,7 +132,7 @@ class FilesController(Controller):
         first = cut(named[0].reference.path, _TITLE)
         others = f" and {plural(len(named) - 1, 'other')}" if len(named) > 1 else ""
         places = " and ".join(cut(str(root), _TITLE) for root in roots_of(folder))
-        self.context.warn(
+        self.warn(
             f"Cannot find {first}{others} in {places}. Start the app in the project's folder.",
         )
 
@@ -150,7 +146,7 @@ class FilesController(Controller):
             elif one is not None:
                 self._notify_not_found([one], folder)
 
-        self.context.open_dialog(FilesScreen(named), chosen)
+        self.app.push_screen(FilesScreen(named), chosen)
 
     @background("open")
     async def _open(self, found: Found) -> None:
@@ -158,9 +154,9 @@ class FilesController(Controller):
 
         assert found.path is not None
         try:
-            await open_at(self.context.app, found.path, found.reference.line, found.reference.column)
+            await open_at(self.app, found.path, found.reference.line, found.reference.column)
         except NuggetsError as error:
-            self.context.notify_error(error)
+            self.notify_error(error)
 
 
 def _tmux_drops_copies() -> bool:

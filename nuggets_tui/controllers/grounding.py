@@ -23,7 +23,7 @@ class GroundingController(Controller):
 
     def mounted(self) -> None:
         """Looks now and then, whatever is done in the app."""
-        self.context.every(_EVERY, self.refresh)
+        self.main.set_interval(_EVERY, self.refresh)
 
     def first_frame_shown(self) -> None:
         """Looks for the first time."""
@@ -37,15 +37,15 @@ class GroundingController(Controller):
     @background("grounding", exclusive=True)
     async def refresh(self) -> None:
         """Shows which notes are stale."""
-        session = self.context.open_session
+        session = self.main.open_session
         if session is None or self.view.past is not None:
             return
-        if not self.context.complete:
-            self.context.after(_REST, self.refresh)
+        if not self.main.complete:
+            self.main.set_timer(_REST, self.refresh)
             return
         found = await session.read(_stale, session.memory, session.snapshot)
-        if session is self.context.open_session and self.context.is_mounted and found != self.view.stale:
-            self.context.show(stale=found)
+        if session is self.main.open_session and self.main.is_mounted and found != self.view.stale:
+            self.main.show(stale=found)
 
 
 def _stale(memory: Memory, snapshot: Snapshot) -> Mapping[str, Stale]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from core.errors import ConflictError, InvalidInputError, NotFoundError
 from core.model.change import ChangeSet
-from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
 from nuggets_tui.pending_conflict import PendingConflict
 from nuggets_tui.safe_text import safe_line
@@ -18,9 +17,7 @@ from nuggets_tui.words import deed
 
 if TYPE_CHECKING:
     from core.model.note import Note
-    from nuggets_tui.controllers.audit import AuditController
-    from nuggets_tui.controllers.selection import SelectionController
-    from nuggets_tui.controllers.unsaved import TextsController
+    from nuggets_tui.screens.main import MainScreen
     from nuggets_tui.session import Session
 
 _NOTHING_TO_UNDO = (
@@ -39,29 +36,24 @@ _LONGEST: Final = 200
 class HistoryController(Controller):
     """Goes back and forth in the log, and says what a change of the person's did."""
 
-    def __init__(
-        self, context: Context, audit: AuditController, texts: TextsController, selection: SelectionController
-    ) -> None:
-        super().__init__(context)
-        self._audit = audit
-        self._texts = texts
-        self._selection = selection
+    def __init__(self, main: MainScreen) -> None:
+        super().__init__(main)
         self._last_was_teams = False
 
     def changed(self, done: ChangeSet, said: str = "", key: str = "") -> None:
         """Shows the memory after a change of mine, and says what was done and which `key` turns it back."""
         self._last_was_teams = self._is_teams(done)
         mine = {(each.id, each.after.updated_at) for each in done.notes if each.after is not None}
-        self.context.show(own=self.view.own | mine)
-        self.context.show_snapshot(self.session.snapshot)
-        self.context.show_team()
+        self.main.show(own=self.view.own | mine)
+        self.main.show_snapshot(self.session.snapshot)
+        self.main.show_team()
         if done.empty and done.kind not in ("undo", "redo", "decision"):
-            self.context.notify(f"{said or 'Nothing to change'}.")
+            self.notify(f"{said or 'Nothing to change'}.")
         else:
             self._notify_done(done, said, key)
             if done.kind in ("edit", "import"):
                 self._warn_of_credentials(done)
-        self._selection.release(done)
+        self.main.selection.release(done)
 
     @background("care")
     async def _warn_of_credentials(self, done: ChangeSet) -> None:
@@ -69,7 +61,7 @@ class HistoryController(Controller):
         if kinds := await run_in_thread(_new_credentials, done):
             key = self.view.keys.key("secrets")
             text = "The text" if done.kind == "edit" else "Imported text"
-            self.context.warn(f"{text} may hold a credential ({', '.join(kinds)}). {key} masks or allows it.")
+            self.warn(f"{text} may hold a credential ({', '.join(kinds)}). {key} masks or allows it.")
 
     def _notify_done(self, done: ChangeSet, said: str, key: str) -> None:
         told = deed(done, quoted=True)
@@ -78,11 +70,11 @@ class HistoryController(Controller):
         key = key or (again if done.kind == "undo" else f"{keys.key('undo')} undoes it")
         where = " in the team's notes" if self._last_was_teams else ""
         said = said or f"{told.verb.capitalize()} {safe_line(told.what, _LONGEST)}"
-        self.context.notify(f"{said}{where}. {key}.")
+        self.notify(f"{said}{where}. {key}.")
 
     def _is_teams(self, done: ChangeSet) -> bool:
         """Whether a change is one of the team's notes."""
-        team = self.context.team_session
+        team = self.main.team_session
         if team is None or done.empty:
             return False
         own, others = self.session.snapshot.by_id, team.snapshot.by_id
@@ -95,9 +87,9 @@ class HistoryController(Controller):
         """Says what a review wrote, or opens the conflict in which it ended; None where it was left."""
         if isinstance(done, PendingConflict):
             self.open_conflict(done.entry_id)
-        elif done is not None and self.context.open_session is None:
+        elif done is not None and self.main.open_session is None:
             # The memory could not be opened before; it is opened again by itself.
-            self.context.notify(f"{done[1]}.")
+            self.notify(f"{done[1]}.")
         elif done is not None:
             self.changed(*done)
 
@@ -105,7 +97,7 @@ class HistoryController(Controller):
 
     def undo(self) -> None:
         """Takes back my last change; in the log, the entry under the cursor, once it was looked at."""
-        pane = self.context.focused
+        pane = self.main.focused
         if isinstance(pane, AuditPane):
             if pane.can_be_undone:
                 self.open_entry(pane.entry_under_cursor, undoing=True)
@@ -114,7 +106,7 @@ class HistoryController(Controller):
                     "An undo or a redo can't be undone from its own row. To redo a change, open the one marked "
                     "↶ undone and press {redo}."
                 )
-                self.context.notify(self.view.keys.filled(said))
+                self.notify(self.view.keys.filled(said))
         else:
             self._undo_last()
 
@@ -123,7 +115,7 @@ class HistoryController(Controller):
         session = await self._last_turned("undo")
         if session is not None:
             self._turned(
-                await self.context.attempt(_turn(session.write(session.memory.history.undo))),
+                await self.attempt(_turn(session.write(session.memory.history.undo))),
                 _NOTHING_TO_UNDO,
                 session,
             )
@@ -134,17 +126,17 @@ class HistoryController(Controller):
         session = await self._last_turned("redo")
         if session is not None:
             self._turned(
-                await self.context.attempt(_turn(session.write(session.memory.history.redo))),
+                await self.attempt(_turn(session.write(session.memory.history.redo))),
                 _NOTHING_TO_REDO,
                 session,
             )
 
     async def _last_turned(self, kind: Literal["undo", "redo"]) -> Session | None:
         """The session in which the person's last change was made, own or of the team; None where that fails."""
-        team = self.context.team_session
+        team = self.main.team_session
         if team is None:
             return self.session
-        times = await self.context.attempt(
+        times = await self.attempt(
             run_in_thread(lambda: [one.memory.history.next_turn(kind) for one in (self.session, team)])
         )
         if times is None:
@@ -158,7 +150,7 @@ class HistoryController(Controller):
         """Asks whether the change before one that masked a credential is meant."""
         from nuggets_tui.screens.confirm import ConfirmScreen
 
-        found = await self.context.attempt(session.entry_now(entry_id))
+        found = await self.attempt(session.entry_now(entry_id))
         if found is None:
             return
         entry = found[0]
@@ -175,27 +167,25 @@ class HistoryController(Controller):
             if sure:
                 self._undo_entry(entry_id, session)
 
-        self.context.open_dialog(question, answered)
+        self.app.push_screen(question, answered)
 
     @background("change")
     async def _undo_entry(self, entry_id: str, session: Session) -> None:
         asked = session.write(session.memory.history.undo, entry_id)
-        self._turned(await self.context.attempt(_turn(asked)), _NOTHING_TO_UNDO, session)
+        self._turned(await self.attempt(_turn(asked)), _NOTHING_TO_UNDO, session)
 
     def _turned(self, done: Turned | None, nothing: str, session: Session) -> None:
         if isinstance(done, InvalidInputError):
             if done.remedy is not None and done.remedy.name == "undo":
                 self._ask_to_undo_before(done.remedy.about, session)
             else:
-                self.context.notify_error(done)
+                self.notify_error(done)
         elif isinstance(done, NotFoundError):
-            self.context.notify(self.view.keys.filled(nothing))
+            self.notify(self.view.keys.filled(nothing))
         elif isinstance(done, ConflictError):
             from nuggets_tui.clash import in_the_way
 
-            self.context.warn(
-                f"This cannot be done now. {in_the_way(done, session.snapshot, self.view.keys)}"
-            )
+            self.warn(f"This cannot be done now. {in_the_way(done, session.snapshot, self.view.keys)}")
         elif done is not None:
             self.changed(done)
 
@@ -206,22 +196,21 @@ class HistoryController(Controller):
         """
         from nuggets_tui.screens.entry import EntryScreen
 
-        found = await self.context.attempt(self.session.entry_now(entry_id))
+        found = await self.attempt(self.session.entry_now(entry_id))
         if found is None:
             return
         entry, taken_back = found
         if entry.state == "conflict":
             self.open_conflict(entry_id)
             return
-        parts = await self.context.attempt(self.session.parts(entry.change_set)) or ()
+        parts = await self.attempt(self.session.parts(entry.change_set)) or ()
         # Of an entry of ten thousand things even this takes a while.
         told = await run_in_thread(deed, entry.change_set)
-        self.context.open_dialog(
+        self.app.push_screen(
             EntryScreen(self.session, entry, parts, taken_back, self._changed_in_entry, told, undoing=undoing)
         )
 
     def open_entry_of_other(self, entry_id: str, undoing: bool) -> None:
-        """An entry that the Inbox lists."""
         self.open_entry(entry_id, undoing=undoing)
 
     def _changed_in_entry(self, done: ChangeSet, key: str) -> None:
@@ -234,17 +223,17 @@ class HistoryController(Controller):
         """The newest conflict that waits; says so when there is none."""
         waiting = await self._waiting_in(self.session)
         if not waiting:
-            await self.context.team_opened()
-            waiting = await self._waiting_in(self.context.team_session)
+            await self.main.team.opened()
+            waiting = await self._waiting_in(self.main.team_session)
         if waiting:
             self.open_conflict(waiting[0])
         else:
-            self.context.notify("No conflicts: no text was changed in two ways.")
+            self.notify("No conflicts: no text was changed in two ways.")
 
     async def _waiting_in(self, session: Session | None) -> tuple[str, ...]:
         """Ids of the conflicts that wait in a memory by now, newest first: what is shown may lag behind."""
         asked = session.read(session.memory.history.conflicts) if session is not None else None
-        found = await self.context.attempt(asked) if asked is not None else None
+        found = await self.attempt(asked) if asked is not None else None
         return tuple(entry.id for entry in found or ())
 
     @background("open")
@@ -252,19 +241,19 @@ class HistoryController(Controller):
         """The three versions of what was changed in two ways, to be settled."""
         from nuggets_tui.screens.conflict import ConflictScreen
 
-        self._audit.read_log()
+        self.main.audit.read_log()
         session = await self.session_of_entry(entry_id)
-        clash = await self.context.attempt(session.clash(entry_id))
+        clash = await self.attempt(session.clash(entry_id))
         if clash is not None:
-            text_store = self._texts.text_store("conflict", entry_id, clash.title)
+            text_store = self.main.texts.text_store("conflict", entry_id, clash.title)
             waiting = max(1, len(self.view.waiting))
-            self.context.open_dialog(
+            self.app.push_screen(
                 ConflictScreen(session, clash, text_store=text_store, waiting=waiting), self.resolved
             )
 
     async def session_of_entry(self, entry_id: str) -> Session:
         """The session of the memory in whose log an entry stands: the team's where only that has it."""
-        team = self.context.team_session
+        team = self.main.team_session
         if team is None:
             return self.session
         return team if await run_in_thread(_stands_in, team, self.session, entry_id) else self.session
@@ -273,7 +262,7 @@ class HistoryController(Controller):
         """A conflict was settled; None when its dialog was left."""
         if resolved is None:
             again = f"{self.view.keys.key('conflicts')} opens it again."
-            self.context.notify(f"The conflict waits in the audit log, with what you typed. {again}")
+            self.notify(f"The conflict waits in the audit log, with what you typed. {again}")
             return
         self.changed(*resolved)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from core.errors import ErrorCode, InvalidInputError
-from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
 from nuggets_tui.long_work import LongWork
 from nuggets_tui.threads import run_in_thread
@@ -14,16 +13,15 @@ if TYPE_CHECKING:
     from core.memories import FoundMemory
     from core.memory import ReadSource
     from core.model.progress import Progress
-    from nuggets_tui.controllers.history import HistoryController
+    from nuggets_tui.screens.main import MainScreen
     from nuggets_tui.session import Session
 
 
 class ImportsController(Controller):
     """Asks what to import, shows what would come in, and brings in what is accepted."""
 
-    def __init__(self, context: Context, history: HistoryController) -> None:
-        super().__init__(context)
-        self._history = history
+    def __init__(self, main: MainScreen) -> None:
+        super().__init__(main)
         # The path that was typed last.
         self._path = ""
 
@@ -35,13 +33,13 @@ class ImportsController(Controller):
 
         home = self.view.home
         looking = LongWork("looking for memories", stops=False)
-        found = await self.context.long_work(looking.words, run_in_thread(memories_here, home), looking)
+        found = await self.long_work(looking.words, run_in_thread(memories_here, home), looking)
         if found is None:
             return
-        files = await self.context.long_work(looking.words, run_in_thread(files_here, home), looking) or ()
+        files = await self.long_work(looking.words, run_in_thread(files_here, home), looking) or ()
         others = importable(found, home)
         if others or files:
-            self.context.open_dialog(ImportScreen(others, self.session.clock(), files), self._chosen)
+            self.app.push_screen(ImportScreen(others, self.session.clock(), files), self._chosen)
         else:
             self._ask_path()
 
@@ -56,7 +54,7 @@ class ImportsController(Controller):
     def _ask_path(self) -> None:
         from nuggets_tui.screens.imports import PathScreen
 
-        self.context.open_dialog(PathScreen(self._path), self._typed)
+        self.app.push_screen(PathScreen(self._path), self._typed)
 
     def _typed(self, path: str | None) -> None:
         if path:
@@ -70,25 +68,25 @@ class ImportsController(Controller):
 
         session = self.session
         reading = LongWork("reading")
-        read = await self.context.long_work(
+        read = await self.long_work(
             reading.words, session.read(_read, session, source, reading.report_progress), reading
         )
         if read is None:
             return
         comparing = LongWork("comparing")
-        proposed = await self.context.long_work(
+        proposed = await self.long_work(
             comparing.words,
             session.read(
                 session.memory.exchange.bring, read, dry_run=True, progress=comparing.report_progress
             ),
             comparing,
         )
-        if proposed is None or session is not self.context.open_session:
+        if proposed is None or session is not self.main.open_session:
             return
         if not (proposed.of("new") or proposed.of("conflict") or proposed.left_out):
-            self.context.notify("Nothing to import: this memory holds all of it already.")
+            self.notify("Nothing to import: this memory holds all of it already.")
             return
-        self.context.open_dialog(ImportReview(session, read, proposed), self._history.reviewed)
+        self.app.push_screen(ImportReview(session, read, proposed), self.main.history.reviewed)
 
 
 def _read(session: Session, source: str, progress: Progress) -> ReadSource:

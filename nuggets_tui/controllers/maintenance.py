@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from core.errors import NuggetsError
 from core.model.change import ChangeSet
-from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
 from nuggets_tui.long_work import LongWork
 from nuggets_tui.pending_conflict import PendingConflict
@@ -17,32 +16,20 @@ from nuggets_tui.words import left_for_later, plural
 
 if TYPE_CHECKING:
     from core.reflection import ReflectionResult
-    from nuggets_tui.controllers.daily import DailyController
-    from nuggets_tui.controllers.history import HistoryController
-    from nuggets_tui.controllers.opening import OpeningController
     from nuggets_tui.screens.reflection_review import ReflectionReview
 
 
 class MaintenanceController(Controller):
     """Proposes what would put a memory in order, and writes what is accepted."""
 
-    def __init__(
-        self, context: Context, opening: OpeningController, history: HistoryController, daily: DailyController
-    ) -> None:
-        super().__init__(context)
-        self._opening = opening
-        self._history = history
-        self._daily = daily
-
     # Cleaning up
 
     @background("open")
     async def reflect(self) -> None:
-        """Proposes a cleanup."""
         from nuggets_tui.screens.reflection_review import ReflectionReview
 
         looking = LongWork("looking for notes to clean up")
-        result = await self.context.long_work(
+        result = await self.long_work(
             looking.words,
             self.session.read(self.session.memory.reflect, dry_run=True, progress=looking.report_progress),
             looking,
@@ -52,11 +39,11 @@ class MaintenanceController(Controller):
         if not result.changes:
             looked = f"checked {plural(result.inspected, 'note')}"
             left = left_for_later(result)
-            self.context.notify(f"Nothing to clean up: {looked}. {left}".rstrip())
-            self._daily.reflection_reviewed(result, None)
+            self.notify(f"Nothing to clean up: {looked}. {left}".rstrip())
+            self.main.daily.reflection_reviewed(result, None)
             return
         screen = ReflectionReview(self.session, result)
-        self.context.open_dialog(screen, partial(self._reflection_reviewed, result, screen))
+        self.app.push_screen(screen, partial(self._reflection_reviewed, result, screen))
 
     def _reflection_reviewed(
         self,
@@ -64,11 +51,11 @@ class MaintenanceController(Controller):
         screen: ReflectionReview,
         done: tuple[ChangeSet, str] | PendingConflict | None,
     ) -> None:
-        self._history.reviewed(done)
+        self.main.history.reviewed(done)
         if not screen.answered:
-            self._daily.reflection_left()
+            self.main.daily.reflection_left()
             return
-        self._daily.reflection_reviewed(result, done[0] if isinstance(done, tuple) else None)
+        self.main.daily.reflection_reviewed(result, done[0] if isinstance(done, tuple) else None)
 
     # Secrets
 
@@ -77,15 +64,15 @@ class MaintenanceController(Controller):
         """Looks for what seems to be a credential."""
         looking = LongWork("looking for credentials")
         workspace = self.session.workspace
-        found = await self.context.long_work(
+        found = await self.long_work(
             looking.words, self.session.read(workspace.secrets, looking.report_progress), looking
         )
         if found:
             from nuggets_tui.screens.secrets_review import SecretsReview
 
-            self.context.open_dialog(SecretsReview(self.session, found), self._history.reviewed)
+            self.app.push_screen(SecretsReview(self.session, found), self.main.history.reviewed)
         elif found is not None:
-            self.context.notify(
+            self.notify(
                 "No note, fact or submitted text seems to hold a credential. Earlier versions in the "
                 "history are not searched.",
             )
@@ -94,45 +81,40 @@ class MaintenanceController(Controller):
 
     @background("open")
     async def show_problems(self) -> None:
-        """What could not be read."""
         from nuggets_tui.screens.problems import ProblemsScreen
 
         session = await self._session_at_hand()
         from nuggets_tui.screens.problems import unreadable
 
-        found = (
-            await self.context.attempt(session.read(unreadable, session.memory))
-            if session is not None
-            else None
-        )
+        found = await self.attempt(session.read(unreadable, session.memory)) if session is not None else None
         if session is not None and found:
-            self.context.open_dialog(ProblemsScreen(session, found), self._go_on)
+            self.app.push_screen(ProblemsScreen(session, found), self._go_on)
         elif found is not None:
-            self.context.notify("Everything is readable. There is nothing to list.")
+            self.notify("Everything is readable. There is nothing to list.")
 
     async def _session_at_hand(self) -> Session | None:
         """The session, in trouble one without what cannot be read; None, with a notice, when there is none."""
         if self.view.trouble:
-            return await self.context.attempt(Session.in_trouble(self._opening.home, self._opening.clock))
-        if self.context.open_session is None:
-            self.context.notify("The memory is still being opened.")
-        return self.context.open_session
+            return await self.attempt(Session.in_trouble(self.main.opening.home, self.main.opening.clock))
+        if self.main.open_session is None:
+            self.notify("The memory is still being opened.")
+        return self.main.open_session
 
     def open_broken(self) -> None:
         """The file that cannot be read, in the person's own editor; the app opens it again by itself."""
         from nuggets_tui.screens.outside import open_outside
 
-        if self._opening.broken_file is None:
+        if self.main.opening.broken_file is None:
             return
         try:
-            open_outside(self.context.app, self._opening.broken_file)
+            open_outside(self.app, self.main.opening.broken_file)
         except NuggetsError as error:
-            self.context.notify_error(error)
+            self.notify_error(error)
 
     def _go_on(self, command: str | None) -> None:
         # In trouble the last good state stays until the files can be read again, which is seen without this.
-        if self.context.open_session is not None and not self.view.trouble:
-            self.context.show_snapshot(self.session.snapshot)
+        if self.main.open_session is not None and not self.view.trouble:
+            self.main.show_snapshot(self.session.snapshot)
         if command == "verify":
             self.verify()
         elif command == "restore":
@@ -147,13 +129,13 @@ class MaintenanceController(Controller):
         if session is None:
             return
         looking = LongWork("checking the memory")
-        found = await self.context.long_work(
+        found = await self.long_work(
             looking.words, session.write(session.workspace.verify, looking.report_progress), looking
         )
         if found:
-            self.context.open_dialog(verify_review(session, found, self.view.keys), self._history.reviewed)
+            self.app.push_screen(verify_review(session, found, self.view.keys), self.main.history.reviewed)
         elif found is not None:
-            self.context.notify("No problems: facts, notes, links, tags and files agree.")
+            self.notify("No problems: facts, notes, links, tags and files agree.")
 
     @background("open")
     async def restore(self) -> None:
@@ -166,18 +148,18 @@ class MaintenanceController(Controller):
         session = await self._session_at_hand()
         if session is None:
             return
-        backups = await self.context.attempt(session.read(session.memory.maintenance.backups))
+        backups = await self.attempt(session.read(session.memory.maintenance.backups))
         if backups:
-            self.context.open_dialog(BackupsScreen(backups, session.clock()), self._backup_chosen)
+            self.app.push_screen(BackupsScreen(backups, session.clock()), self._backup_chosen)
         elif backups is not None:
-            self.context.notify("There is no backup yet: the first change of each day makes one.")
+            self.notify("There is no backup yet: the first change of each day makes one.")
 
     def _notify_no_restore(self) -> None:
-        broken = self._opening.broken_file
+        broken = self.main.opening.broken_file
         name = safe_line(broken.name, 100) if broken is not None else "The memory"
         keys = self.view.keys
         opens = f"; {keys.key('open_broken')} opens the file" if broken is not None else ""
-        self.context.notify(
+        self.notify(
             f"{name} cannot be read now. Repair it first, then restore a backup: {keys.key('verify')} "
             f"checks and repairs it{opens}.",
         )
@@ -191,7 +173,7 @@ class MaintenanceController(Controller):
         from nuggets_tui.screens.reviews import restore_review
 
         looking = LongWork("reading the backup")
-        proposed = await self.context.long_work(
+        proposed = await self.long_work(
             looking.words,
             self.session.read(
                 self.session.memory.maintenance.restoration, name, progress=looking.report_progress
@@ -199,8 +181,8 @@ class MaintenanceController(Controller):
             looking,
         )
         if proposed is not None and proposed.empty:
-            self.context.notify("Nothing to restore: the memory is as it was in this backup.")
+            self.notify("Nothing to restore: the memory is as it was in this backup.")
         elif proposed is not None:
-            self.context.open_dialog(
-                restore_review(self.session, proposed, f"the backup {name}"), self._history.reviewed
+            self.app.push_screen(
+                restore_review(self.session, proposed, f"the backup {name}"), self.main.history.reviewed
             )

@@ -7,33 +7,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.errors import NuggetsError
-from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
 from nuggets_tui.threads import run_in_thread
 from nuggets_tui.widgets.header import short_path
 
 if TYPE_CHECKING:
     from nuggets_tui.agent_files import AgentHere
-    from nuggets_tui.controllers.agents import AgentsController
-    from nuggets_tui.controllers.imports import ImportsController
-    from nuggets_tui.controllers.opening import OpeningController
     from nuggets_tui.screens.first_minutes import Here, Offer
+    from nuggets_tui.screens.main import MainScreen
 
 
 class MemoriesController(Controller):
     """Lists other memories, and shows somebody whose own holds nothing yet what there is to begin with."""
 
-    def __init__(
-        self,
-        context: Context,
-        opening: OpeningController,
-        agents: AgentsController,
-        imports: ImportsController,
-    ) -> None:
-        super().__init__(context)
-        self._opening = opening
-        self._agents = agents
-        self._imports = imports
+    def __init__(self, main: MainScreen) -> None:
+        super().__init__(main)
         # What the greeting offers, each with the key at its place.
         self._offers: tuple[Offer, ...] = ()
 
@@ -41,15 +29,15 @@ class MemoriesController(Controller):
         """A list of the memories found, to read or to open."""
         from nuggets_tui.screens.memories import MemoriesScreen
 
-        self.context.open_dialog(MemoriesScreen(self.view.home, self._opening.clock()), self._open_found)
+        self.app.push_screen(MemoriesScreen(self.view.home, self.main.opening.clock()), self._open_found)
 
     def _open_found(self, path: str | None) -> None:
         if path is None:
             return
         if path == self.view.home:
-            self.context.notify("This memory is open already.")
+            self.notify("This memory is open already.")
             return
-        self._opening.open_another(
+        self.main.opening.open_another(
             Path(path),
             f"Opened {short_path(path)}. To start with it, run `nuggets --home {short_path(path)}`.",
         )
@@ -68,10 +56,10 @@ class MemoriesController(Controller):
         from nuggets_tui.screens.first_minutes import offers, welcome_lines
 
         home = self.view.home
-        here = await self.context.attempt(run_in_thread(_here, home))
+        here = await self.attempt(run_in_thread(_here, home))
         if here is not None and self.view.begins and self.view.home == home:
             self._offers = offers(here, home)
-            self._opening.show_message(welcome_lines(self.view, here), trouble=False)
+            self.main.opening.show_message(welcome_lines(self.view, here), trouble=False)
 
     def takes(self, key: str) -> bool:
         """Takes up what the greeting offers by a key; False where it offers nothing by it."""
@@ -82,11 +70,11 @@ class MemoriesController(Controller):
         if offer is None:
             return False
         if offer.agent:
-            self._agents.preview(offer.agent)
+            self.main.agents.preview(offer.agent)
         elif offer.path:
-            self._imports.preview(offer.path)
+            self.main.imports.preview(offer.path)
         else:
-            self._imports.choose()
+            self.main.imports.choose()
         return True
 
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final
 from core.errors import NuggetsError
 from core.model.change import ChangeSet
 from core.model.note import Note
-from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
 from nuggets_tui.listing import PINNED
 from nuggets_tui.long_work import LongWork
@@ -25,10 +24,6 @@ if TYPE_CHECKING:
     from core.model.draft import Draft
     from core.model.snapshot import Snapshot
     from nuggets_tui.bulk import BulkEdit, Proposal
-    from nuggets_tui.controllers.history import HistoryController
-    from nuggets_tui.controllers.reading import ReadingController
-    from nuggets_tui.controllers.selection import SelectionController
-    from nuggets_tui.controllers.unsaved import TextsController
     from nuggets_tui.screens.bulk_forms import TagsWanted
     from nuggets_tui.session import Session
     from nuggets_tui.typed_text import TypedTextStore
@@ -43,28 +38,14 @@ _NAME: Final = 40
 class NotesController(Controller):
     """Changes notes and makes them."""
 
-    def __init__(
-        self,
-        context: Context,
-        reading: ReadingController,
-        selection: SelectionController,
-        texts: TextsController,
-        history: HistoryController,
-    ) -> None:
-        super().__init__(context)
-        self.selection = selection
-        self._reading = reading
-        self._texts = texts
-        self._history = history
-
     # Whose notes they are
 
     def _targets(self) -> list[Note]:
         """The notes that a command changes; none where they lie in two memories, which it says."""
-        notes = self.selection.targets()
+        notes = self.main.selection.targets()
         team = sum(self.view.of_team(note.id) for note in notes)
         if 0 < team < len(notes):
-            self.context.notify(
+            self.notify(
                 f"{team:,} of the {len(notes):,} selected notes are the team's. Select those or your own alone."
             )
             return []
@@ -72,7 +53,7 @@ class NotesController(Controller):
 
     def _memory_of(self, note_id: str) -> tuple[Session, Snapshot]:
         """The session of the memory that holds a note, and that memory as it is shown."""
-        return self.context.session_of(note_id), self.view.holder(note_id)
+        return self.main.session_of(note_id), self.view.holder(note_id)
 
     # Writing a change
 
@@ -86,15 +67,15 @@ class NotesController(Controller):
         *,
         reveal: bool = False,
     ) -> None:
-        session = self.context.session_of(note.id)
-        done = await self.context.attempt(or_pending_conflict(session.change(reason, edit)))
+        session = self.main.session_of(note.id)
+        done = await self.attempt(or_pending_conflict(session.change(reason, edit)))
         if isinstance(done, PendingConflict):
-            self._history.open_conflict(done.entry_id)
+            self.main.history.open_conflict(done.entry_id)
         elif done is not None:
-            self._history.changed(done[1], said)
+            self.main.history.changed(done[1], said)
             if reveal:
                 # The next key acts where this one did: no change takes the focus to another pane.
-                self._reading.move_cursors()
+                self.main.reading.move_cursors()
             await self._lists_refreshed()
             self._go_on_in_list(done[1])
 
@@ -111,27 +92,27 @@ class NotesController(Controller):
         session, snapshot = self._memory_of(edit.ids[0])
         looking = LongWork("computing the changes")
         asked = run_in_thread(propose, session, snapshot, edit, looking.report_progress)
-        proposal = await self.context.long_work("", asked, looking)
+        proposal = await self.long_work("", asked, looking)
         if proposal is None:
             return
         if at_once and proposal.edited.changed and not proposal.edited.refused:
-            done = await self.context.attempt(or_pending_conflict(_carried_out(session, proposal)))
+            done = await self.attempt(or_pending_conflict(_carried_out(session, proposal)))
             self._several_reviewed(done)
         elif proposal.edited.changed:
             review = BulkReview(session, proposal, selected, self.view.keys.key("undo"))
-            self.context.open_dialog(review, self._several_reviewed)
+            self.app.push_screen(review, self._several_reviewed)
         elif proposal.edited.refused:
             error = proposal.edited.refused[0][1]
-            self.context.warn(
+            self.warn(
                 f"None of the {selected:,} selected notes can be changed: {message(error, self.view.keys)}."
             )
         else:
-            self.context.notify(f"Nothing to change: the {selected:,} selected notes are already like that.")
+            self.notify(f"Nothing to change: the {selected:,} selected notes are already like that.")
 
     def _several_reviewed(self, done: tuple[ChangeSet, str] | PendingConflict | None) -> None:
-        self._history.reviewed(done)
+        self.main.history.reviewed(done)
         if isinstance(done, tuple):
-            self.selection.clear()
+            self.main.selection.clear()
             self._go_on_after(done[0])
 
     @background("change")
@@ -142,30 +123,29 @@ class NotesController(Controller):
     async def _lists_refreshed(self) -> None:
         """Waits for what lists show after a change, where that is made or looked for in a thread."""
         # A search that a newer one replaces ends early.
-        while under_way := self.context.running(*_OF_LISTS):
+        while under_way := self.main.running(*_OF_LISTS):
             await asyncio.gather(*(one.wait() for one in under_way), return_exceptions=True)
 
     def _go_on_in_list(self, done: ChangeSet) -> None:
         """Shows the note that the cursor of Notes came to, when the one shown left the list by a change of mine."""
-        notes, shown = self.context.notes_pane, self.view.note
+        notes, shown = self.main.notes_pane, self.view.note
         mine = shown is None or any(change.id == shown.id for change in done.notes)
         if shown is not None and self.view.of_team(shown.id) and self.view.found is None:
             # No list holds it while nothing is searched.
             return
         row = notes.cursor_row
-        if self.context.focused is not notes or not mine or row is None or not isinstance(row.data, str):
+        if self.main.focused is not notes or not mine or row is None or not isinstance(row.data, str):
             return
         if shown is None or not notes.holds(shown.id):
-            self._reading.show_note(row.data)
+            self.main.reading.show_note(row.data)
 
     # Writing the text
 
     def edit(self, note: Note) -> None:
-        """The editor."""
         from nuggets_tui.screens.editor import too_long_to_edit_here
 
         if too_long_to_edit_here(note):
-            self.context.warn(
+            self.warn(
                 f"The text has {len(note.content):,} characters, too many to edit here. "
                 f"{self.view.keys.key('edit_outside')} opens it in $EDITOR."
             )
@@ -185,39 +165,39 @@ class NotesController(Controller):
         """
         from nuggets_tui.screens.editor import EditorScreen
 
-        nugget = self.context.facts_pane.current_nugget if note is None else ""
+        nugget = self.main.facts_pane.current_nugget if note is None else ""
         if text_store is None and note is not None:
-            text_store = self._texts.text_store("note", note.id, note.title)
+            text_store = self.main.texts.text_store("note", note.id, note.title)
         elif text_store is None:
-            text_store = self._texts.text_store("note")
+            text_store = self.main.texts.text_store("note")
         session, shown = self._memory_of(note.id) if note is not None else (self.session, self.view.snapshot)
         editor = EditorScreen(session, base or shown, note, nugget=nugget, typed=typed, text_store=text_store)
-        self.context.open_dialog(editor, self.edited)
+        self.app.push_screen(editor, self.edited)
 
     def edited(self, done: tuple[Note, ChangeSet] | PendingConflict | None) -> None:
         """Shows what a dialog wrote, or opens the conflict in which it ended; None where it was left."""
         if isinstance(done, PendingConflict):
-            self._history.open_conflict(done.entry_id)
+            self.main.history.open_conflict(done.entry_id)
         elif done is not None:
             note, change_set = done
-            self._history.changed(change_set)
-            if note.id != self.selection.under_cursor:
-                self._reading.show_note(note.id, follow=True)
-                self._reading.reveal()
+            self.main.history.changed(change_set)
+            if note.id != self.main.selection.under_cursor:
+                self.main.reading.show_note(note.id, follow=True)
+                self.main.reading.reveal()
 
     @background("change")
     async def edit_outside(self) -> None:
         """The text in the person's own editor."""
         from nuggets_tui.screens.outside import edit_outside
 
-        note = self.context.target
+        note = self.main.selection.target()
         if note is None:
             return
         session, base = self._memory_of(note.id)
         try:
-            text = edit_outside(self.context.app, note.content)
+            text = edit_outside(self.app, note.content)
         except NuggetsError as error:
-            self.context.notify_error(error)
+            self.notify_error(error)
             return
         if text == note.content:
             return
@@ -225,26 +205,24 @@ class NotesController(Controller):
 
         edit = partial(edit_note, id=note.id, content=text)
         asked = or_pending_conflict(session.change_from(base, f"edited {note.title}", edit))
-        done = await self.context.attempt(asked)
+        done = await self.attempt(asked)
         if isinstance(done, PendingConflict):
-            self._history.open_conflict(done.entry_id)
+            self.main.history.open_conflict(done.entry_id)
         elif done is not None:
-            self._history.changed(done[1])
+            self.main.history.changed(done[1])
         else:
             # What was written is not lost: it waits in the app's own editor.
             self.push_editor(note, {"text": text}, base=base)
 
     def new_note(self) -> None:
-        """An empty editor."""
         self.push_editor(None)
 
     def new_fact(self) -> None:
-        """A form for key and value."""
         from nuggets_tui.screens.forms import fact_form
 
-        nugget = self.context.facts_pane.current_nugget
-        text_store = self._texts.text_store("fact", own_title="key")
-        self.context.open_dialog(fact_form(self.session, nugget, text_store=text_store), self.edited)
+        nugget = self.main.facts_pane.current_nugget
+        text_store = self.main.texts.text_store("fact", own_title="key")
+        self.app.push_screen(fact_form(self.session, nugget, text_store=text_store), self.edited)
 
     # Commands on one note or several
 
@@ -260,9 +238,9 @@ class NotesController(Controller):
             from nuggets_tui.screens.forms import tags_form
 
             note = notes[0]
-            text_store = self._texts.text_store("tags", note.id, note.title)
+            text_store = self.main.texts.text_store("tags", note.id, note.title)
             form = tags_form(session, snapshot, note, text_store=text_store)
-            self.context.open_dialog(form, self.edited)
+            self.app.push_screen(form, self.edited)
             return
         from nuggets_tui.screens.bulk_forms import TagsOfManyScreen
 
@@ -270,10 +248,9 @@ class NotesController(Controller):
             if tags is not None:
                 self._review(tagging(notes, tags.add, tags.remove), at_once=not tags.review)
 
-        self.context.open_dialog(TagsOfManyScreen(snapshot, notes), typed)
+        self.app.push_screen(TagsOfManyScreen(snapshot, notes), typed)
 
     def pin(self) -> None:
-        """Pins, or lets go."""
         from core.graph.edits import edit_note
         from nuggets_tui.bulk import pinning
 
@@ -294,7 +271,7 @@ class NotesController(Controller):
         """Hides, or brings back; in Neighbours asks, as the link alone may be meant."""
         from nuggets_tui.bulk import hiding
 
-        notes, shown, row = self._targets(), self.view.note, self.context.neighbour
+        notes, shown, row = self._targets(), self.view.note, self.main.neighbour
         if len(notes) > 1:
             self._review(hiding(notes))
         elif notes and shown is not None and row is not None:
@@ -312,7 +289,7 @@ class NotesController(Controller):
 
     def _linked_row(self) -> tuple[Note, str] | None:
         """The note shown and the reason of the link, where the cursor stands on a link in Neighbours."""
-        shown, row = self.view.note, self.context.neighbour
+        shown, row = self.view.note, self.main.neighbour
         return (
             (shown, row.reason) if shown is not None and row is not None and row.suggestion is None else None
         )
@@ -326,10 +303,9 @@ class NotesController(Controller):
             elif answer is not None:
                 self._unlink(shown, note, row.reason)
 
-        self.context.open_dialog(NeighbourScreen(shown, note, row), chosen)
+        self.app.push_screen(NeighbourScreen(shown, note, row), chosen)
 
     def delete(self) -> None:
-        """Deletes for good, after asking."""
         from nuggets_tui.bulk import deleting
         from nuggets_tui.screens.confirm import ConfirmScreen
 
@@ -353,7 +329,7 @@ class NotesController(Controller):
             if sure:
                 self._change(note, f"deleted {note.title}", partial(delete_note, id=note.id))
 
-        self.context.open_dialog(question, answered)
+        self.app.push_screen(question, answered)
 
     def move(self) -> None:
         """Asks for the scope to move to."""
@@ -367,7 +343,7 @@ class NotesController(Controller):
             if scope is not None:
                 self._move(notes, scope)
 
-        self.context.open_dialog(ScopeScreen(notes), chosen)
+        self.app.push_screen(ScopeScreen(notes), chosen)
 
     def _move(self, notes: list[Note], scope: str) -> None:
         from core.graph.edits import move_to_scope
@@ -377,7 +353,7 @@ class NotesController(Controller):
         if len(notes) > 1:
             self._review(moving(notes, scope))
         elif note.scope == scope:
-            self.context.notify(f"It is already in the scope {scope}.")
+            self.notify(f"It is already in the scope {scope}.")
         else:
             edit = partial(move_to_scope, id=note.id, scope=scope)
             self._change(note, f"moved {note.title} to scope {scope}", edit, f"Moved to scope {scope}")
@@ -399,14 +375,14 @@ class NotesController(Controller):
             ask_reason=True,
             first=None if several else self._likely(notes[0]),
         )
-        self.context.open_dialog(picker, partial(self._link_picked, notes))
+        self.app.push_screen(picker, partial(self._link_picked, notes))
 
     def remove_link(self) -> None:
         """Removes the link under the cursor of Neighbours; elsewhere asks which of the note's links."""
         from core.graph.neighbours import neighbours
         from nuggets_tui.screens.choice import LinksScreen
 
-        note, linked = self.context.target, self._linked_row()
+        note, linked = self.main.selection.target(), self._linked_row()
         if note is None:
             return
         if linked is not None:
@@ -423,7 +399,7 @@ class NotesController(Controller):
                 other, link = found[int(place)]
                 self._unlink(note, other, link.reason)
 
-        self.context.open_dialog(LinksScreen(note, found), chosen)
+        self.app.push_screen(LinksScreen(note, found), chosen)
 
     def _unlink(self, note: Note, other: Note, reason: str) -> None:
         from core.graph.edits import unlink_notes
@@ -454,7 +430,7 @@ class NotesController(Controller):
 
         titles = " and ".join(f'"{cut(one.title, _NAME)}"' for one in (note, target))
         why = cut("; ".join(link_reasons(note, target)), _NAME)
-        self.context.notify(f"Nothing to change: {titles} are already linked ({why}).")
+        self.notify(f"Nothing to change: {titles} are already linked ({why}).")
 
     def _likely(self, note: Note, *, linked: bool = False) -> dict[str, str]:
         """Notes that are likely chosen for a note, each with the reason; `linked`: those it links to as well."""
@@ -463,13 +439,13 @@ class NotesController(Controller):
         if linked:
             # That they are linked is said of them in any case.
             found |= {link.to: "" for link in note.links if link.to not in found}
-        return found | {id: "seen before" for id in reversed(self._reading.trail) if id not in found}
+        return found | {id: "seen before" for id in reversed(self.main.reading.trail) if id not in found}
 
     def accept(self) -> None:
         """Makes the suggested link under the cursor."""
         from core.graph.edits import link_notes
 
-        note, (suggestion,) = self.view.note, self.selection.acted_on.suggested
+        note, (suggestion,) = self.view.note, self.main.selection.acted_on.suggested
         if note is None:
             return
         reason = f"shared context: {', '.join(suggestion.shared)}"
@@ -483,11 +459,9 @@ class NotesController(Controller):
         notes = self._targets()
         if len(notes) > 2:
             key = self.view.keys.key("merge")
-            self.context.notify(
-                f"{key} merges two notes, but {len(notes):,} are selected. esc deselects them."
-            )
+            self.notify(f"{key} merges two notes, but {len(notes):,} are selected. esc deselects them.")
         elif len(notes) == 2:
-            second = notes[1].id == self.selection.under_cursor
+            second = notes[1].id == self.main.selection.under_cursor
             survivor, other = reversed(notes) if second else notes
             self.review_merge(survivor, other.id)
         elif notes:
@@ -503,10 +477,10 @@ class NotesController(Controller):
             if choice is not None:
                 self.review_merge(note, choice[0])
 
-        self.context.open_dialog(picker, picked)
+        self.app.push_screen(picker, picked)
 
     def _text_store_of(self, note: Note) -> TypedTextStore | None:
-        return self._texts.text_store("note", note.id, note.title)
+        return self.main.texts.text_store("note", note.id, note.title)
 
     @background("open")
     async def review_merge(self, note: Note, other_id: str) -> None:
@@ -516,11 +490,11 @@ class NotesController(Controller):
 
         # What cannot be merged at all is said here, before anybody chooses.
         edit = partial(merge_notes, survivor_id=note.id, other_id=other_id)
-        session = self.context.session_of(note.id)
-        if await self.context.attempt(session.preview("", edit)) is not None:
+        session = self.main.session_of(note.id)
+        if await self.attempt(session.preview("", edit)) is not None:
             snapshot = session.snapshot
             merge = MergeScreen(session, snapshot.note(note.id), snapshot.note(other_id), self._text_store_of)
-            self.context.open_dialog(merge, self._history.reviewed)
+            self.app.push_screen(merge, self.main.history.reviewed)
 
 
 async def _carried_out(session: Session, proposal: Proposal) -> tuple[ChangeSet, str]:

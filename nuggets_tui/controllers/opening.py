@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from core.errors import NuggetsError
 from core.model.snapshot import Snapshot
 from core.places import folder_of
-from nuggets_tui import garbage
-from nuggets_tui.controllers.context import Context
+from nuggets_tui import garbage, notices
 from nuggets_tui.controllers.controller import Controller, background
 from nuggets_tui.notices import notify_wrong_settings
 from nuggets_tui.opening import Opening
@@ -29,9 +28,7 @@ from nuggets_tui.widgets.row_list import RowList
 from nuggets_tui.words import load as load_signs
 
 if TYPE_CHECKING:
-    from nuggets_tui.controllers.audit import AuditController
-    from nuggets_tui.controllers.reading import ReadingController
-    from nuggets_tui.controllers.search import SearchController
+    from nuggets_tui.screens.main import MainScreen
 
 _GRAPH_MODULE = "nuggets_tui.widgets.graph"
 _TICK = 5.0
@@ -50,21 +47,10 @@ _LASTING_BARS = "#notes, #note, #neighbours"
 class OpeningController(Controller):
     """The main screen's life with the files: opening, first frame, changes from elsewhere, trouble."""
 
-    def __init__(
-        self,
-        context: Context,
-        opening: Opening,
-        notice: str,
-        audit: AuditController,
-        reading: ReadingController,
-        search: SearchController,
-    ) -> None:
-        super().__init__(context)
+    def __init__(self, main: MainScreen, opening: Opening, notice: str) -> None:
+        super().__init__(main)
         self._opening = opening
         self._notice = notice
-        self._audit = audit
-        self._reading = reading
-        self._search = search
         self._stop = asyncio.Event()
         self._settings_notified: tuple[str, ...] = ()
         # The file that cannot be read while there is trouble.
@@ -78,44 +64,43 @@ class OpeningController(Controller):
         return self._opening.home
 
     def clock(self) -> datetime:
-        """The time it is now."""
         return self._opening.clock()
 
     def open_another(self, home: Path, notice: str) -> None:
         """Shows another memory in place of this one; keys that are pressed until it is there are meant for it."""
-        self.context.app.key_queue.hold()
-        for one in self.context.controllers:
+        self.app.key_queue.hold()
+        for one in self.main.controllers:
             one.leaving()
         self._stop.set()
         self._stop = asyncio.Event()
-        self.context.cancel_all()
-        if self.context.open_session is not None:
-            self.context.open_session.close(0.0)
-        self.context.open_session, self._notice = None, notice
-        self.context.complete = self.context.reconciled = False
+        self.main.workers.cancel_node(self.main)
+        if self.main.open_session is not None:
+            self.main.open_session.close(0.0)
+        self.main.open_session, self._notice = None, notice
+        self.main.complete = self.main.reconciled = False
         self._opening = Opening(home, self._opening.clock).start()
-        self.context.search_box.value = ""
-        self.context.show_anew(View(home=str(home), keys=self.view.keys))
+        self.main.search_box.value = ""
+        self.main.view = View(home=str(home), keys=self.view.keys)
         self._wait_for_memory()
 
     def mounted(self) -> None:
         """Shows the memory if it is there already, else as soon as it is."""
         home = self._opening.home
-        named = {"home": str(folder_of(home)) if home is not None else "", "keys": self.context.app.key_map}
+        named = {"home": str(folder_of(home)) if home is not None else "", "keys": self.app.key_map}
         scan = self._opening.at_hand(_FRAME_PATIENCE)
         if scan is not None or self._opening.future.done():
             # What follows at once is given to the panes together with this.
-            self.context.show_ahead(**named)
+            self.main.show_ahead(**named)
         else:
-            self.context.show(**named)
+            self.main.show(**named)
         if self._opening.future.done():
             self._try_to_show()
         else:
             if scan is not None:
                 self._show_quick_scan(scan)
             self._wait_for_memory()
-        self.context.every(_TICK, self._tick)
-        self.context.every(_AGES, self._age)
+        self.main.set_interval(_TICK, self._tick)
+        self.main.set_interval(_AGES, self._age)
 
     @background("opening", exclusive=True)
     async def _wait_for_memory(self) -> None:
@@ -126,17 +111,16 @@ class OpeningController(Controller):
         self._try_to_show()
 
     def _show_quick_scan(self, scan: QuickScan) -> None:
-        self.context.show(
+        self.main.show(
             snapshot=Snapshot(notes=scan.newest, nuggets=scan.nuggets),
             quick_counts=(scan.visible, scan.hidden, scan.nugget_count),
             now=self._opening.clock(),
         )  # fmt: skip
-        self.context.after_refresh(self._opening.frame_shown.set)
+        self.main.call_after_refresh(self._opening.frame_shown.set)
 
     @background("change")
     async def open_demo(self) -> None:
-        """A copy of the demo memory."""
-        home = await self.context.long_work("writing the demo memory", self.context.app.make_demo())
+        home = await self.long_work("writing the demo memory", self.app.make_demo())
         if home is not None:
             notice = (
                 f"This is a copy of the demo memory, in {home}. Change what you like; it is "
@@ -156,24 +140,24 @@ class OpeningController(Controller):
     def _show_memory(self) -> None:
         memory = self._opening.future.result()
         pages = memory.pages is not None
-        self.context.open_session = Session(memory, self._opening.clock)
-        self.context.show(
+        self.main.open_session = Session(memory, self._opening.clock)
+        self.main.show(
             home=str(memory.folder), pages=pages, team_home=pages and memory.is_team, snapshot=memory.snapshot,
             projects=memory.projects, now=self._opening.clock(), loaded=True, trouble="", quick_counts=None,
         )  # fmt: skip
-        self.context.header.now = self.view.now
-        self._reading.note_under_cursor()
+        self.main.header.now = self.view.now
+        self.main.reading.note_under_cursor()
         self.show_message_or_panes()
-        self.context.after_refresh(self._after_first_frame)
+        self.main.call_after_refresh(self._after_first_frame)
 
     def _after_first_frame(self) -> None:
         self._notify_first_frame()
         if self._notice:
-            self.context.notify(self._notice)
+            self.notify(self._notice)
         self._follow_settings()
         self._bring_the_rest()
         self._live_with_files()
-        for one in self.context.controllers:
+        for one in self.main.controllers:
             one.first_frame_shown()
 
     @background("rest", exclusive=True)
@@ -181,29 +165,29 @@ class OpeningController(Controller):
         """What the first frame does without: Markdown, the picture of the graph, the index of the search."""
         await run_in_thread(load_parser)
         await run_in_thread(load_signs)
-        self.context.screen.query_one(NotePane).plainly = False
-        for pane in self.context.screen.query(RowList):
+        self.main.query_one(NotePane).plainly = False
+        for pane in self.main.query(RowList):
             pane.make_rows_anew()
-        for scrolling in self.context.screen.query(_LASTING_BARS):
+        for scrolling in self.main.query(_LASTING_BARS):
             scrolling.styles.overflow_y = "scroll"
         await run_in_thread(import_module, _GRAPH_MODULE)
         # Data is bound to the pane from the screen's own turn alone.
-        self.context.call_later(self._draw_graph)
+        self.main.call_later(self._draw_graph)
         if self.view.snapshot.notes:
-            await self._search.make_index()
-        self.context.complete = True
-        self._search.prepare_later()
+            await self.main.search.make_index()
+        self.main.complete = True
+        self.main.search.prepare_later()
 
     async def _draw_graph(self) -> None:
-        place = self.context.screen.query_one("#graph")
+        place = self.main.query_one("#graph")
         if isinstance(place, GraphPlace):
-            graph = self.context.bind_beside(import_module(_GRAPH_MODULE).GraphPane())
-            with self.context.app.batch_update():
+            graph = import_module(_GRAPH_MODULE).GraphPane().data_bind(view=type(self.main).beside)
+            with self.app.batch_update():
                 await place.remove()
-                await self.context.panes.mount(graph, after="#neighbours")
+                await self.main.panes.mount(graph, after="#neighbours")
 
     def _notify_first_frame(self) -> None:
-        self.context.app.first_frame_shown()
+        self.app.first_frame_shown()
 
     def _show_trouble(self, error: Exception) -> None:
         """The memory cannot be opened: says so over the whole screen and tries again until it can."""
@@ -213,10 +197,10 @@ class OpeningController(Controller):
         told = error.identity if isinstance(error, NuggetsError) else (type(error), str(error))
         if not self.view.trouble or told != self._trouble:
             self._trouble = told
-            self.context.show(trouble=str(error))
+            self.main.show(trouble=str(error))
             self.show_message(trouble_lines(error, self.view.keys), trouble=True)
-            self.context.after_refresh(self._notify_first_frame)
-        self.context.after(_RETRY, self._open_again)
+            self.main.call_after_refresh(self._notify_first_frame)
+        self.main.set_timer(_RETRY, self._open_again)
 
     @background("opening", exclusive=True)
     async def _open_again(self) -> None:
@@ -229,21 +213,21 @@ class OpeningController(Controller):
 
     def show_message_or_panes(self) -> None:
         """A memory that holds nothing shows how to begin; the panes show any other, and what a search finds."""
-        message = self.context.screen.query("#message")
+        message = self.main.query("#message")
         if self.view.begins:
             self.welcome()
         elif message:
             # The cursor leaves what goes off the screen, for the search box where nobody says otherwise.
-            typing = self.context.typing
-            self.context.panes.display = True
+            typing = self.main.typing
+            self.main.panes.display = True
             if not typing:
-                self.context.screen.set_focus(self.context.notes_pane)
+                self.main.set_focus(self.main.notes_pane)
             if self.view.empty:
                 # It is back as soon as the search is over.
                 message.set(display=False)
             else:
                 message.remove()
-        self.context.refresh_bindings()
+        self.main.refresh_bindings()
 
     def welcome(self) -> None:
         """How to begin, over the whole screen."""
@@ -251,26 +235,26 @@ class OpeningController(Controller):
 
         if self.view.note_id:
             # Keys change nothing that nobody sees.
-            self.context.show(note_id="", suggested=())
+            self.main.show(note_id="", suggested=())
         self.show_message(welcome_lines(self.view), trouble=False)
-        for one in self.context.controllers:
+        for one in self.main.controllers:
             one.welcomed()
 
     def show_message(self, lines: MakeLines, *, trouble: bool) -> None:
         """Lines over the whole screen, in place of the panes."""
-        typing = self.context.typing
-        self.context.panes.display = False
-        found = self.context.screen.query("#message").results(LineView)
+        typing = self.main.typing
+        self.main.panes.display = False
+        found = self.main.query("#message").results(LineView)
         message = next(iter(found), None)
         if message is None:
             message = LineView(id="message")
-            self.context.screen.mount(message, after="#panes")
+            self.main.mount(message, after="#panes")
         message.display = True
         if not typing:
             message.focus()
         message.set_class(trouble, "-trouble")
         message.show_lines(lines)
-        self.context.show_keys()
+        self.main.show_keys()
 
     # Living with the files
 
@@ -280,39 +264,39 @@ class OpeningController(Controller):
         session = self.session
         try:
             snapshot = await session.reconcile()
-            self.context.show(new_since=session.last_visit or "")
-            self.context.show_snapshot(snapshot)
+            self.main.show(new_since=session.last_visit or "")
+            self.main.show_snapshot(snapshot)
         except NuggetsError as error:
             self._files_broke(error)
         except Exception as error:
             # Whatever it was: the files are followed all the same.
-            self.context.screen.log.error(error)
-            self.context.notify_error(error)
-        self.context.reconciled = True
+            self.main.log.error(error)
+            self.notify_error(error)
+        self.main.reconciled = True
         async for event in self.session.events(self._stop):
-            if not self.context.is_mounted:
+            if not self.main.is_mounted:
                 return
             if isinstance(event, Snapshot):
                 self._say_how_it_watches()
                 before = self.view.note
-                self.context.show_snapshot(event)
-                self._reading.notify_change(before, event)
+                self.main.show_snapshot(event)
+                self.main.reading.notify_change(before, event)
             else:
                 self._files_broke(event)
 
     def _say_how_it_watches(self) -> None:
         polling = self.session.memory.polling
         if polling and not self.view.polling:
-            self.context.warn(
+            self.warn(
                 "The system has no free file watches: what others change shows within a second or two. "
                 "On Linux, raise fs.inotify.max_user_instances."
             )
-        self.context.show(polling=polling)
+        self.main.show(polling=polling)
 
     def _files_broke(self, error: NuggetsError) -> None:
         self.broken_file = _file_of(error)
-        self.context.show(trouble=error.message)
-        self.context.notify_error(error)
+        self.main.show(trouble=error.message)
+        self.notify_error(error)
 
     def show_snapshot(self, snapshot: Snapshot) -> None:
         """Shows the memory as it is now; what changed glows."""
@@ -320,36 +304,36 @@ class OpeningController(Controller):
         fresh = changed_notes(before.snapshot, snapshot) if before.snapshot is not snapshot else before.fresh
         if before.trouble:
             # What was said of the trouble is true no more.
-            self.context.dismiss_notices()
-            self.context.notify("The files are readable again.")
+            notices.dismiss_all(self.main)
+            self.notify("The files are readable again.")
         there = before.note_id in snapshot.by_id or before.of_team(before.note_id)
         note_id = before.note_id if there else ""
-        self.context.show(
+        self.main.show(
             snapshot=snapshot,
-            projects=self.context.session.memory.projects,
+            projects=self.main.session.memory.projects,
             now=self._time_shown(before),
             fresh=fresh,
             trouble="",
             note_id=note_id,
         )
         self._follow_settings()
-        self._audit.read_log()
-        self._audit.show_notices()
-        self.context.header.now = self.view.now
+        self.main.audit.read_log()
+        self.main.audit.show_notices()
+        self.main.header.now = self.view.now
         if before.note_id and not note_id:
-            self._reading.note_under_cursor()
+            self.main.reading.note_under_cursor()
         self.show_message_or_panes()
-        for one in self.context.controllers:
+        for one in self.main.controllers:
             one.snapshot_shown()
 
     def _follow_settings(self) -> None:
         """Keys and theme are those of the settings as they are now; what cannot be followed is said."""
-        wrong = self.context.app.take_settings(self.session.memory.settings)
-        if self.context.app.key_map is not self.view.keys:
-            self.context.show(keys=self.context.app.key_map)
+        wrong = self.app.take_settings(self.session.memory.settings)
+        if self.app.key_map is not self.view.keys:
+            self.main.show(keys=self.app.key_map)
         if wrong != self._settings_notified:
             self._settings_notified = wrong
-            notify_wrong_settings(self.context.screen, wrong)
+            notify_wrong_settings(self.main, wrong)
 
     def _time_shown(self, before: View) -> datetime:
         """The time that ages are told by. It moves on in steps: each step draws every age anew."""
@@ -360,21 +344,21 @@ class OpeningController(Controller):
     def closing(self) -> None:
         """Lets the watcher end, and the log's file go."""
         self._stop.set()
-        if self.context.open_session is not None:
-            self.context.open_session.close(_FAREWELL)
+        if self.main.open_session is not None:
+            self.main.open_session.close(_FAREWELL)
 
     def _tick(self) -> None:
-        self.context.header.now = self._opening.clock()
-        self._audit.show_notices()
-        self._audit.refresh()
+        self.main.header.now = self._opening.clock()
+        self.main.audit.show_notices()
+        self.main.audit.refresh()
 
     def _age(self) -> None:
         if PACE.rests(_AWAY):
             garbage.collect()
         if self.view.loaded:
-            self.context.show(now=self._opening.clock())
+            self.main.show(now=self._opening.clock())
             # What another program could not write waits in the log without any file having changed.
-            self._audit.read_log()
+            self.main.audit.read_log()
 
 
 def _file_of(error: Exception) -> Path | None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from textual.timer import Timer
 
 from nuggets_tui import pace
-from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller
 from nuggets_tui.view import View, same_but
+
+if TYPE_CHECKING:
+    from nuggets_tui.screens.main import MainScreen
 
 # What changes while somebody goes down a list and programs write.
 _PASSING: Final = ("note_id", "suggested", "origin", "busy", "snapshot", "fresh", "log", "now", "found")
@@ -18,8 +20,8 @@ _PASSING: Final = ("note_id", "suggested", "origin", "busy", "snapshot", "fresh"
 class PaceController(Controller):
     """Keeps `beside`, what the panes beside the lists show, in step with `view`."""
 
-    def __init__(self, context: Context) -> None:
-        super().__init__(context)
+    def __init__(self, main: MainScreen) -> None:
+        super().__init__(main)
         self._resting: Timer | None = None
 
     def view_changed(self, before: View, after: View) -> None:
@@ -40,11 +42,11 @@ class PaceController(Controller):
         if self._resting is not None:
             self._resting.stop()
             self._resting = None
-        self.context.show_beside()
+        self.main.beside = self.view
 
     def _follow_later(self, *, anew: bool) -> None:
         """Once the cursor rests. anew: it was moved just now; programs that write again and again put nothing off."""
         if self._resting is None:
-            self._resting = self.context.after(pace.REST, self.follow_now)
+            self._resting = self.main.set_timer(pace.REST, self.follow_now)
         elif anew:
             self._resting.reset()

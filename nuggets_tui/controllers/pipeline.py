@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from textual.content import Content
 
 from core.errors import NuggetsError
-from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
 from nuggets_tui.pipeline_status import PipelineIndicator
 from nuggets_tui.words import plural
@@ -19,9 +18,9 @@ from nuggets_tui.words import plural
 if TYPE_CHECKING:
     from core.model.note import Note
     from core.pipeline.records import HistoryRow, Origin
-    from nuggets_tui.controllers.unsaved import TextsController
     from nuggets_tui.origin import NoteAuthors
     from nuggets_tui.pipeline_session import PipelineSession
+    from nuggets_tui.screens.main import MainScreen
     from nuggets_tui.typed_text import TypedTextStore
 
 _EVERY: Final = 2.0
@@ -34,9 +33,8 @@ _UNREADABLE: Final = PipelineIndicator("stuck", "pipeline unreadable")
 class PipelineController(Controller):
     """Nothing of it happens before the first frame; of a memory without a pipeline nothing but a file is looked for."""
 
-    def __init__(self, context: Context, texts: TextsController) -> None:
-        super().__init__(context)
-        self._texts = texts
+    def __init__(self, main: MainScreen) -> None:
+        super().__init__(main)
         self._pipeline: PipelineSession | None = None
         self._refreshing = False
         self._trouble: tuple[object, ...] = ()
@@ -46,11 +44,10 @@ class PipelineController(Controller):
 
     def mounted(self) -> None:
         """Looks again and again: another program may hand something in."""
-        self.context.every(_EVERY, self.refresh)
-        self.context.every(_MEASURE_EVERY, self.measure)
+        self.main.set_interval(_EVERY, self.refresh)
+        self.main.set_interval(_MEASURE_EVERY, self.measure)
 
     def leaving(self) -> None:
-        """Gives back what is worked on."""
         left, self._pipeline = self._pipeline, None
         if left is not None:
             left.close(_FAREWELL)
@@ -70,7 +67,7 @@ class PipelineController(Controller):
     @background("pipeline-undo", exclusive=True)
     async def _follow_undo(self) -> None:
         session = self._pipeline
-        if session is None or not self.context.reconciled:
+        if session is None or not self.main.reconciled:
             return
         # What cannot be written just now is taken over by the worker later.
         with contextlib.suppress(NuggetsError, RuntimeError):
@@ -92,9 +89,9 @@ class PipelineController(Controller):
         """Shows the status; runs the pipeline where nobody else does."""
         if (
             self._refreshing
-            or self.context.open_session is None
+            or self.main.open_session is None
             or not self.view.loaded
-            or not self.context.reconciled
+            or not self.main.reconciled
         ):
             return
         session = self._pipeline_session
@@ -106,26 +103,26 @@ class PipelineController(Controller):
             indicator = _UNREADABLE
             if error.identity != self._trouble:
                 self._trouble = error.identity
-                self.context.notify_error(error)
+                self.notify_error(error)
         except RuntimeError:
             # The memory was left meanwhile.
             return
         finally:
             self._refreshing = False
-        if session is not self._pipeline or not self.context.is_mounted:
+        if session is not self._pipeline or not self.main.is_mounted:
             return
         for line in session.take_troubles()[-1:]:
             # What goes on failing is said once; the icon goes on showing it.
             if line != self._work_trouble:
                 self._work_trouble = line
-                self.context.warn(f"Pipeline: {line}")
+                self.warn(f"Pipeline: {line}")
         if indicator != self.view.pipeline:
-            self.context.show(pipeline=indicator)
+            self.main.show(pipeline=indicator)
 
     @background("pipeline-health", exclusive=True)
     async def measure(self) -> None:
         """Looks how healthy the pipeline is; the next refresh of the icon says when it is not."""
-        if self.context.open_session is None or not self.view.loaded or not self.context.reconciled:
+        if self.main.open_session is None or not self.view.loaded or not self.main.reconciled:
             return
         # What cannot be read is shown by the icon already.
         with contextlib.suppress(NuggetsError, RuntimeError):
@@ -155,11 +152,11 @@ class PipelineController(Controller):
         from nuggets_tui.screens.pipeline import PipelineScreen
 
         screen = PipelineScreen(self._pipeline_session, self.session, self._pipeline_wrote)
-        screen.text_store_of = partial(self._texts.text_store, "text")
-        self.context.open_dialog(screen, self._pipeline_left)
+        screen.text_store_of = partial(self.main.texts.text_store, "text")
+        self.app.push_screen(screen, self._pipeline_left)
 
-    def open_inbox(self, open_entry: Callable[[str, bool], object]) -> None:
-        """What waits for the person, and what others brought. open_entry: as `InboxScreen` takes it."""
+    def open_inbox(self) -> None:
+        """What waits for the person, and what others brought."""
         from nuggets_tui.screens.inbox import InboxScreen
 
         view, keys = self.view, self.view.keys
@@ -175,10 +172,10 @@ class PipelineController(Controller):
             self._pipeline_session,
             self.session,
             self._pipeline_wrote,
-            open_entry,
+            self.main.history.open_entry_of_other,
             tuple(map(Content, waiting)),
         )
-        self.context.open_dialog(screen, self._pipeline_left)
+        self.app.push_screen(screen, self._pipeline_left)
 
     def resume_submit(self, typed: Mapping[str, str], text_store: TypedTextStore) -> None:
         """A text that was not handed in yet."""
@@ -187,11 +184,11 @@ class PipelineController(Controller):
         screen = SubmitScreen(
             self._pipeline_session, self.session.snapshot, typed=typed, text_store=text_store
         )
-        self.context.open_dialog(screen, self._submitted)
+        self.app.push_screen(screen, self._submitted)
 
     def _submitted(self, said: str | None) -> None:
         if said:
-            self.context.notify(said)
+            self.notify(said)
             self.refresh()
 
     def _pipeline_left(self, _: None) -> None:
@@ -199,25 +196,25 @@ class PipelineController(Controller):
 
     def _pipeline_wrote(self) -> None:
         if self.view.past is None:
-            self.context.show_snapshot(self.session.snapshot)
+            self.main.show_snapshot(self.session.snapshot)
 
     @background("open")
     async def show_origin(self) -> None:
         """Where the note under the cursor came from: the whole text with its sentence, and what was decided."""
-        note = self.context.target
+        note = self.main.selection.target()
         if note is None:
             return
-        asked = await self.context.attempt(self._origin_of(note.id))
+        asked = await self.attempt(self._origin_of(note.id))
         if asked is None:
             return
         found, rows = asked
         if found is None:
             words = "The pipeline did not make this note. The audit log says who did: {log_of_note}."
-            self.context.notify(self.view.keys.filled(words))
+            self.notify(self.view.keys.filled(words))
             return
         from nuggets_tui.screens.note_origin import NoteOriginScreen
 
-        self.context.open_dialog(NoteOriginScreen(note, found, rows, self.session.clock()))
+        self.app.push_screen(NoteOriginScreen(note, found, rows, self.session.clock()))
 
     @background("hints", exclusive=True)
     async def _refresh_hints(self) -> None:
@@ -228,7 +225,7 @@ class PipelineController(Controller):
         with contextlib.suppress(NuggetsError, RuntimeError):
             found = await session.hints(origin.note_id)
             if found is not None and found.enabled and self.view.origin == origin:
-                self.context.show(origin=replace(origin, hints=found.hints))
+                self.main.show(origin=replace(origin, hints=found.hints))
 
     async def _origin_of(self, note_id: str) -> tuple[Origin | None, tuple[HistoryRow, ...]]:
         found = await self._pipeline_session.origin(note_id)

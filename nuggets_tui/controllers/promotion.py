@@ -6,21 +6,19 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING
 
-from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
 from nuggets_tui.long_work import LongWork
 
 if TYPE_CHECKING:
     from core.promotion import PromotionResult
-    from nuggets_tui.controllers.history import HistoryController
+    from nuggets_tui.screens.main import MainScreen
 
 
 class PromotionController(Controller):
     """Promotes, and asks whether the daily pass may."""
 
-    def __init__(self, context: Context, history: HistoryController) -> None:
-        super().__init__(context)
-        self._history = history
+    def __init__(self, main: MainScreen) -> None:
+        super().__init__(main)
         # The folder of MEMORY.md that was typed last; asked for where nothing else names it.
         self._memory_folder = ""
         # Whether this window asked if the pass may promote.
@@ -31,7 +29,7 @@ class PromotionController(Controller):
         """Proposes lines for MEMORY.md; asks which one where several are known, or none."""
         from nuggets_tui.screens.choice import TargetsScreen
 
-        targets = await self.context.attempt(self.session.read(self.session.memory.promotion.targets))
+        targets = await self.attempt(self.session.read(self.session.memory.promotion.targets))
         if targets is None:
             return
         there = [target for target in targets if target.there]
@@ -40,7 +38,7 @@ class PromotionController(Controller):
         elif len(targets) == 1 and there[0].current:
             self._promote_to(None)
         else:
-            self.context.open_dialog(TargetsScreen(targets, self.session.clock()), self._target_chosen)
+            self.app.push_screen(TargetsScreen(targets, self.session.clock()), self._target_chosen)
 
     def _target_chosen(self, folder: str | None) -> None:
         from nuggets_tui.screens.choice import ANOTHER
@@ -53,7 +51,7 @@ class PromotionController(Controller):
     def _ask_folder(self) -> None:
         from nuggets_tui.screens.forms import FolderScreen
 
-        self.context.open_dialog(FolderScreen(self._memory_folder), self._folder_typed)
+        self.app.push_screen(FolderScreen(self._memory_folder), self._folder_typed)
 
     def _folder_typed(self, folder: str | None) -> None:
         if folder:
@@ -65,7 +63,7 @@ class PromotionController(Controller):
         from nuggets_tui.screens.promotion_review import PromotionReview, worth_showing
 
         looking = LongWork("looking for notes to promote")
-        result = await self.context.long_work(
+        result = await self.long_work(
             looking.words,
             self.session.read(
                 self.session.memory.promotion.promote,
@@ -78,9 +76,9 @@ class PromotionController(Controller):
         if result is None:
             return
         if worth_showing(result):
-            self.context.open_dialog(PromotionReview(self.session, result), self._history.reviewed)
+            self.app.push_screen(PromotionReview(self.session, result), self.main.history.reviewed)
         else:
-            self.context.notify(f"Nothing to promote: {result.path} is up to date.")
+            self.notify(f"Nothing to promote: {result.path} is up to date.")
 
     # Whether the pass may write MEMORY.md
 
@@ -90,13 +88,13 @@ class PromotionController(Controller):
         from core.daily import pending_promotion
 
         session = self.session
-        result = await self.context.attempt(session.read(pending_promotion, session.memory))
-        if session is not self.context.open_session or not self.context.is_mounted:
+        result = await self.attempt(session.read(pending_promotion, session.memory))
+        if session is not self.main.open_session or not self.main.is_mounted:
             return
         from core.daily import lines_of
 
-        self.context.show(promotable=lines_of(result) if result is not None else 0)
-        if result is not None and ask and not self._question_shown and self.context.on_top:
+        self.main.show(promotable=lines_of(result) if result is not None else 0)
+        if result is not None and ask and not self._question_shown and self.main.is_active:
             self._question_shown = True
             self._ask(result)
 
@@ -105,7 +103,7 @@ class PromotionController(Controller):
         """Asks whether the pass may promote; says what holds where that was said before."""
         from core.daily import pending_promotion
 
-        result = await self.context.attempt(self.session.read(pending_promotion, self.session.memory))
+        result = await self.attempt(self.session.read(pending_promotion, self.session.memory))
         if result is not None:
             self._ask(result)
             return
@@ -113,12 +111,12 @@ class PromotionController(Controller):
 
         mode = promotes_by(self.session.memory.settings)
         said = "Nothing to promote now." if mode == "ask" else f"Automatic promotion: {mode}."
-        self.context.notify(f"{said} To change it, set promotion.automatic in settings.toml.")
+        self.notify(f"{said} To change it, set promotion.automatic in settings.toml.")
 
     def _ask(self, result: PromotionResult) -> None:
         from nuggets_tui.screens.choice import AutomaticScreen
 
-        self.context.open_dialog(AutomaticScreen(result), partial(self._answered, result))
+        self.app.push_screen(AutomaticScreen(result), partial(self._answered, result))
 
     def _answered(self, result: PromotionResult, answer: str | None) -> None:
         from nuggets_tui.screens.choice import SHOW
@@ -132,18 +130,18 @@ class PromotionController(Controller):
     async def _remember_answer(self, result: PromotionResult, answer: str) -> None:
         from core.daily import answer_promotion
 
-        done = await self.context.attempt(
+        done = await self.attempt(
             self.session.write(answer_promotion, self.session.memory, answer, result.path)
         )
         if done is None:
             return
-        self.context.show(promotable=0)
+        self.main.show(promotable=0)
         said = (
             "The daily pass does not write MEMORY.md"
             if answer == "never"
             else "Each daily pass now writes MEMORY.md"
         )
-        self._history.changed(done, said)
+        self.main.history.changed(done, said)
         if answer != "never":
             # What waits now is what the person was asked about.
             self._promote_to(os.path.dirname(result.path))

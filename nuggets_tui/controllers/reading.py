@@ -10,14 +10,13 @@ from core.errors import NuggetsError
 from core.model.change import PROGRAM, Author
 from core.model.note import Note, replace
 from core.model.snapshot import Snapshot
-from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
 from nuggets_tui.safe_text import safe_line
 from nuggets_tui.threads import run_in_thread
 from nuggets_tui.widgets.facts import fact_key
 
 if TYPE_CHECKING:
-    from nuggets_tui.controllers.pipeline import PipelineController
+    from nuggets_tui.screens.main import MainScreen
     from nuggets_tui.widgets.panes import PaneName
 
 _PAUSE: Final = 0.1
@@ -29,9 +28,8 @@ _AGAIN: Final = 10.0
 class ReadingController(Controller):
     """Shows one note after the other. `trail` holds those that backspace goes back to."""
 
-    def __init__(self, context: Context, pipeline: PipelineController) -> None:
-        super().__init__(context)
-        self._pipeline = pipeline
+    def __init__(self, main: MainScreen) -> None:
+        super().__init__(main)
         self.trail: list[str] = []
         # What was last told of which note, and when.
         self._last_notified: tuple[str, float] = ("", 0.0)
@@ -43,9 +41,9 @@ class ReadingController(Controller):
             return
         if follow and before:
             self.trail.append(before)
-        self.context.show(note_id=note_id, suggested=())
+        self.main.show(note_id=note_id, suggested=())
         self.find_suggestions()
-        self.context.refresh_bindings()
+        self.main.refresh_bindings()
 
     def back(self) -> bool:
         """Back to the note that was shown before; False where there is none."""
@@ -58,10 +56,9 @@ class ReadingController(Controller):
         return False
 
     def open_fact(self, nugget: str, key: str) -> None:
-        """The recall behind a fact."""
         from nuggets_tui.screens.recall import RecallScreen
 
-        self.context.open_dialog(RecallScreen(self.session, nugget, key))
+        self.app.push_screen(RecallScreen(self.session, nugget, key))
 
     def leaving(self) -> None:
         """Notes of one memory lead to none of another."""
@@ -72,9 +69,9 @@ class ReadingController(Controller):
         note = self.view.note
         if note is None:
             return
-        self.context.notes_pane.move_to(note.id)
+        self.main.notes_pane.move_to(note.id)
         if note.is_fact:
-            self.context.facts_pane.move_to(fact_key(note.nugget_name, note.key))
+            self.main.facts_pane.move_to(fact_key(note.nugget_name, note.key))
 
     def reveal(self) -> None:
         """Puts the cursors of the lists on the note shown, and from Notes or Facts goes to the one that lists it."""
@@ -83,33 +80,33 @@ class ReadingController(Controller):
             return
         self.move_cursors()
         # The cursor stands on what commands act on.
-        focused = self.context.focused
-        if focused is self.context.notes_pane and self.list_with_note("notes") == "facts":
-            self.context.go_to("facts")
-        elif focused is self.context.facts_pane and self.context.facts_pane.note is not note:
-            self.context.go_to("notes")
+        focused = self.main.focused
+        if focused is self.main.notes_pane and self.list_with_note("notes") == "facts":
+            self.main.go_to("facts")
+        elif focused is self.main.facts_pane and self.main.facts_pane.note is not note:
+            self.main.go_to("notes")
 
     def follow_facts(self) -> None:
         """With the cursor in Facts, the note of its row is shown: commands act on what the cursor marks."""
-        facts = self.context.facts_pane
-        if self.context.focused is not facts or facts.fact is None:
+        facts = self.main.facts_pane
+        if self.main.focused is not facts or facts.fact is None:
             return
         if facts.note is not None:
             self.show_note(facts.note.id)
         elif self.view.note_id:
-            self.context.show(note_id="", suggested=())
-            self.context.refresh_bindings()
+            self.main.show(note_id="", suggested=())
+            self.main.refresh_bindings()
 
     def list_with_note(self, pane: PaneName) -> PaneName:
         """The pane, or Facts in place of Notes where only Facts lists the note shown."""
         note = self.view.note
-        if pane != "notes" or note is None or not note.is_fact or self.context.notes_pane.holds(note.id):
+        if pane != "notes" or note is None or not note.is_fact or self.main.notes_pane.holds(note.id):
             return pane
-        return "facts" if self.context.facts_pane.holds(fact_key(note.nugget_name, note.key)) else pane
+        return "facts" if self.main.facts_pane.holds(fact_key(note.nugget_name, note.key)) else pane
 
     def note_under_cursor(self) -> None:
         """Shows the note on which the cursor of Notes came to stand, when none is shown."""
-        row = self.context.notes_pane.cursor_row
+        row = self.main.notes_pane.cursor_row
         if not self.view.note_id and row is not None and isinstance(row.data, str):
             self.show_note(row.data)
 
@@ -133,16 +130,16 @@ class ReadingController(Controller):
             return
         from nuggets_tui.origin import origin_of
 
-        session = self.context.session_of(note_id)
+        session = self.main.session_of(note_id)
         found = await session.suggestions(self.view.holder(note_id), note_id)
         if note_id == self.view.note_id:
-            self.context.show(suggested=found)
+            self.main.show(suggested=found)
         # The log may be in use for a while; the suggestions do not wait for it.
         origin = await run_in_thread(origin_of, session.memory, note)
-        if session is self.context.open_session:
-            origin = await self._pipeline.with_trail(origin, note)
+        if session is self.main.open_session:
+            origin = await self.main.pipeline.with_trail(origin, note)
         if note_id == self.view.note_id and origin != self.view.origin:
-            self.context.show(origin=origin)
+            self.main.show(origin=origin)
 
     # Changes from elsewhere
 
@@ -169,7 +166,7 @@ class ReadingController(Controller):
             return
         self._last_notified = f"{said} {note.id}", time.monotonic()
         who, title = safe_line(str(author), _TITLE), safe_line(note.title, _TITLE)
-        self.context.notify(f'"{title}", the note shown, was {said} by {who}.')
+        self.notify(f'"{title}", the note shown, was {said} by {who}.')
 
 
 def _what_became_of(before: Note, after: Note | None) -> str:

@@ -9,18 +9,21 @@ from msgspec.structs import replace
 from textual.timer import Timer
 
 from nuggets_tui import garbage
-from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
 from nuggets_tui.listing import topics
 from nuggets_tui.long_work import LongWork
+from nuggets_tui.safe_text import safe_line
+from nuggets_tui.words import deed
 
 if TYPE_CHECKING:
     from core.facts.recall import Recall
+    from core.model.change import ChangeSet
     from core.model.note import Note
+    from core.model.saved_search import SavedSearch
     from core.model.snapshot import Snapshot
     from core.search.results import Passage
-    from nuggets_tui.controllers.arrangement import ArrangementController
-    from nuggets_tui.controllers.time_travel import TimeTravelController
+    from nuggets_tui.screens.main import MainScreen
+    from nuggets_tui.screens.searches import SearchesAnswer
     from nuggets_tui.view import Found
 
 _RECALL_PATIENCE: Final = 0.008
@@ -35,12 +38,8 @@ class SearchController(Controller):
     of the index.
     """
 
-    def __init__(
-        self, context: Context, arrangement: ArrangementController, time_travel: TimeTravelController
-    ) -> None:
-        super().__init__(context)
-        self._arrangement = arrangement
-        self._time_travel = time_travel
+    def __init__(self, main: MainScreen) -> None:
+        super().__init__(main)
         self.index_put_off = False
         self._preparing: Timer | None = None
         self._last_shown: Snapshot | None = None
@@ -49,24 +48,24 @@ class SearchController(Controller):
 
     def focus(self) -> None:
         """The cursor goes to the search box."""
-        self.context.screen.set_focus(self.context.search_box)
+        self.main.set_focus(self.main.search_box)
 
     def typed(self, text: str) -> None:
         """The text of the search box is now this."""
         # The language of queries is loaded by the first of them, not before the first frame.
         from core.search.query_syntax import parse_question
 
-        session = self.context.open_session
+        session = self.main.open_session
         if parse_question(text).empty:
             if session is not None:
                 session.forget_question()
-            self.context.cancel("search")
-            self.context.cancel("answer")
+            self.main.workers.cancel_group(self.main, "search")
+            self.main.workers.cancel_group(self.main, "answer")
             self._show(None)
         elif session is not None:
             # Where one pane has the screen, it is the one with the hits.
-            self.context.panes.active = "notes"
-            self._arrangement.show_tabs()
+            self.main.panes.active = "notes"
+            self.main.arrangement.show_tabs()
             if self.index_put_off:
                 self.make_index_after_all()
             self._search(text)
@@ -74,20 +73,20 @@ class SearchController(Controller):
     def again(self) -> None:
         """Looks for what stands in the search box once more."""
         if self.view.found is not None:
-            self._search(self.context.search_box.value)
+            self._search(self.main.search_box.value)
 
     @background("search", exclusive=True)
     async def _search(self, text: str) -> None:
-        self.context.cancel("answer")
+        self.main.workers.cancel_group(self.main, "answer")
         if self.view.past is not None:
-            found = await self.context.attempt(self._time_travel.find(text))
+            found = await self.attempt(self.main.time_travel.find(text))
             if found is not None:
                 self._show(found)
             return
-        found = await self.context.attempt(self.session.find(text))
+        found = await self.attempt(self.session.find(text))
         if found is None:
             return
-        asked = asyncio.ensure_future(self.context.attempt(self.session.recall(text)))
+        asked = asyncio.ensure_future(self.attempt(self.session.recall(text)))
         # The answer mostly comes along at once; hits do not wait for facts that are decoded for the first time.
         await asyncio.wait([asked], timeout=_RECALL_PATIENCE)
         shown = self.view.found
@@ -104,9 +103,9 @@ class SearchController(Controller):
             self._show(replace(found, recall=await asked))
         if found.more:
             await asyncio.sleep(_PAUSE_SECONDS)
-            more = await self.context.attempt(self.session.find_more(found.query))
+            more = await self.attempt(self.session.find_more(found.query))
             if more is not None and self.view.past is None:
-                self._show(replace(more, recall=await self.context.attempt(self.session.recall(found.query))))
+                self._show(replace(more, recall=await self.attempt(self.session.recall(found.query))))
 
     def _show(self, found: Found | None) -> None:
         before, note_id = self.view.found, self.view.note_id
@@ -114,61 +113,60 @@ class SearchController(Controller):
         if found is not None and found.nothing and note_id and not again:
             # A note that has nothing to do with the search would pass for what it found.
             self._note_before = note_id
-            self.context.show(found=found, note_id="", suggested=())
+            self.main.show(found=found, note_id="", suggested=())
         elif found is None and not note_id and self.view.find(self._note_before) is not None:
-            self.context.show(found=None, note_id=self._note_before)
+            self.main.show(found=None, note_id=self._note_before)
         else:
-            self.context.show(found=found)
+            self.main.show(found=found)
         if self.view.note_id != note_id:
-            self.context.refresh_bindings()
-        self._arrangement.show_tabs()
+            self.main.refresh_bindings()
+        self.main.arrangement.show_tabs()
 
     def leave(self, *, to_results: bool) -> None:
         """The cursor goes from the search box to the first hit, or back to where it was."""
         if to_results:
-            self.context.notes_pane.action_first()
-        self.context.go_to("notes")
+            self.main.notes_pane.action_first()
+        self.main.go_to("notes")
 
     def find_tagged(self, tag: str) -> None:
-        """Lists the notes with a tag."""
         from core.search.query_syntax import typed_value
 
         value = typed_value(tag)
         if value:
-            self.context.search_box.value = f"tag:{value}"
-            self.context.go_to("notes")
+            self.main.search_box.value = f"tag:{value}"
+            self.main.go_to("notes")
         else:
-            self.context.warn("A tag with quotation marks cannot be searched.")
+            self.warn("A tag with quotation marks cannot be searched.")
 
     def open_passage(self, passage: Passage) -> None:
         """Shows a part of a document, with its whole text."""
         from nuggets_tui.screens.document_part import DocumentPartScreen
 
-        self.context.open_dialog(DocumentPartScreen(passage, self.session.memory.document_text))
+        self.app.push_screen(DocumentPartScreen(passage, self.session.memory.document_text))
 
     def find_same_tag(self) -> None:
         """Lists the notes with a tag of the note under the cursor; asks which where it has several."""
         from nuggets_tui.screens.choice import TagsScreen
 
-        note = self.context.target
+        note = self.main.selection.target()
         tags = topics(note) if note is not None else ()
         if len(tags) == 1:
             self.find_tagged(tags[0])
         elif tags:
-            self.context.open_dialog(TagsScreen(tags, *self.view.searched), self._tag_chosen)
+            self.app.push_screen(TagsScreen(tags, *self.view.searched), self._tag_chosen)
 
     def find_project(self) -> None:
         """Asks for one of the memory's projects and lists its notes."""
         from nuggets_tui.screens.choice import ProjectsScreen
 
-        self.context.open_dialog(ProjectsScreen(self.view.projects, self.view.snapshot), self._project_chosen)
+        self.app.push_screen(ProjectsScreen(self.view.projects, self.view.snapshot), self._project_chosen)
 
     def _project_chosen(self, name: str | None) -> None:
         from core.search.query_syntax import typed_value
 
         if name is not None and (value := typed_value(name)):
-            self.context.search_box.value = f"project:{value}"
-            self.context.go_to("notes")
+            self.main.search_box.value = f"project:{value}"
+            self.main.go_to("notes")
 
     def _tag_chosen(self, tag: str | None) -> None:
         if tag is not None:
@@ -177,9 +175,8 @@ class SearchController(Controller):
     # What is made ahead
 
     def snapshot_shown(self) -> None:
-        """Another state has other hits."""
         shown = self.view.snapshot
-        if self.context.complete and self.view.past is None and shown is not self._last_shown:
+        if self.main.complete and self.view.past is None and shown is not self._last_shown:
             self.prepare_later()
         if self.view.past is None:
             self._last_shown = shown
@@ -199,13 +196,12 @@ class SearchController(Controller):
         """The index of the search; esc puts it off until somebody searches."""
         self.index_put_off = False
         indexing = LongWork("indexing", asked_for=False)
-        await self.context.long_work("", self.session.warm_up(indexing.report_progress), indexing)
+        await self.long_work("", self.session.warm_up(indexing.report_progress), indexing)
         self.index_put_off = indexing.was_stopped
         garbage.freeze()
 
     @background("rest")
     async def make_index_after_all(self) -> None:
-        """The index that was put off."""
         if self.index_put_off:
             await self.make_index()
             self.prepare_later()
@@ -215,13 +211,13 @@ class SearchController(Controller):
         if self.index_put_off:
             return
         if self._preparing is None:
-            self._preparing = self.context.after(_QUIET_SECONDS, self._prepare)
+            self._preparing = self.main.set_timer(_QUIET_SECONDS, self._prepare)
         else:
             self._preparing.reset()
 
     def _prepare(self) -> None:
         self._preparing = None
-        if self.context.open_session is not None:
+        if self.main.open_session is not None:
             self._prepare_in_background()
 
     @background("index", exclusive=True)
@@ -234,10 +230,10 @@ class SearchController(Controller):
         """The score of the note under the cursor, taken apart."""
         if not self._searched():
             return
-        note = self.context.target
+        note = self.main.selection.target()
         if note is None:
             words = "There is no note here. Choose one in Results, or press {why_not} to ask about any note."
-            self.context.notify(self.view.keys.filled(words))
+            self.notify(self.view.keys.filled(words))
         else:
             self._explain(note)
 
@@ -255,7 +251,7 @@ class SearchController(Controller):
             if note is not None:
                 self._explain(note)
 
-        self.context.open_dialog(picker, picked)
+        self.app.push_screen(picker, picked)
 
     def _searched(self) -> bool:
         """Whether there is a search to ask about; says so when there is none."""
@@ -264,11 +260,57 @@ class SearchController(Controller):
                 "Search first ({search}). Then {why} explains why the note is a hit, and "
                 "{why_not} why another is not."
             )
-            self.context.notify(self.view.keys.filled(words))
+            self.notify(self.view.keys.filled(words))
         return self.view.found is not None
 
     def _explain(self, note: Note) -> None:
         from nuggets_tui.screens.why import WhyScreen
 
         if self.view.found is not None:
-            self.context.open_dialog(WhyScreen(self.session, self.view.found, note))
+            self.app.push_screen(WhyScreen(self.session, self.view.found, note))
+
+    # Saved searches
+
+    def open_saved(self) -> None:
+        from nuggets_tui.screens.searches import SearchesScreen
+
+        self.app.push_screen(SearchesScreen(self.session), self._searches_left)
+
+    def _searches_left(self, answer: SearchesAnswer | None) -> None:
+        if answer is None:
+            return
+        if answer.written:
+            self.main.show_snapshot(self.session.snapshot)
+        if answer.query:
+            self.run(answer.query)
+
+    def run(self, query: str) -> None:
+        """Searches for something, and goes to what is found."""
+        self.main.search_box.value = query
+        self.main.go_to("notes")
+
+    @property
+    def saved(self) -> tuple[SavedSearch, ...]:
+        """The saved searches; none before a memory is open."""
+        return self.session.memory.searches.all if self.main.open_session is not None else ()
+
+    def save(self) -> None:
+        """Keeps what is searched under a name."""
+        found = self.view.found
+        if found is None:
+            self.notify(
+                self.view.keys.filled(
+                    "Search first ({search}). Then {keep_search} saves the search under a name."
+                ),
+            )
+            return
+        from nuggets_tui.screens.searches import SaveSearchScreen
+
+        self.app.push_screen(SaveSearchScreen(self.session, found.query), self._search_saved)
+
+    def _search_saved(self, done: ChangeSet | None) -> None:
+        if done is not None:
+            kept = self.view.keys.key("searches")
+            told = deed(done)
+            said = f"{told.verb.capitalize()} {safe_line(told.what, 120)}"
+            self.main.history.changed(done, f"{said}: {kept} lists saved searches" if told.what else "")

@@ -29,7 +29,7 @@ class SelectionController(Controller):
     def select(self, ids: frozenset[str]) -> None:
         """These notes are selected, and no others."""
         if ids is not self.view.selected:
-            self.context.show(selected=ids)
+            self.main.show(selected=ids)
 
     def toggle(self) -> None:
         """Selects the note under the cursor, or lets it go; lists see to the key themselves."""
@@ -39,16 +39,15 @@ class SelectionController(Controller):
 
     def select_all(self) -> None:
         """Selects all notes of the list, or lets them go."""
-        self.context.notes_pane.action_select_all()
+        self.main.notes_pane.action_select_all()
 
     def clear(self) -> None:
-        """Nothing is selected any more."""
         self.select(frozenset())
 
     @property
     def elsewhere(self) -> bool:
         """Whether the pane in focus shows no selection: there commands act on what is under its cursor alone."""
-        pane = self.context.focused
+        pane = self.main.focused
         return pane is not None and pane.id in ("note", "neighbours", "graph", "audit")
 
     @property
@@ -59,13 +58,13 @@ class SelectionController(Controller):
     @property
     def under_cursor(self) -> str:
         """The id of the note under the cursor of the pane in focus, "" for none; outside of lists, of that shown."""
-        pane = self.context.focused
+        pane = self.main.focused
         return pane.note_under_cursor if isinstance(pane, PointsAtNote) else self.view.note_id
 
     def targets(self) -> list[Note]:
         """The notes that a command acts on: those selected, in the order of the list, else the one under the cursor."""
         one = self.target()
-        return self.context.notes_pane.in_order(self.selected) or ([one] if one is not None else [])
+        return self.main.notes_pane.in_order(self.selected) or ([one] if one is not None else [])
 
     def target(self) -> Note | None:
         """The one note that a command acts on: the selected one, where it is one, else the one under the cursor."""
@@ -75,7 +74,7 @@ class SelectionController(Controller):
     @property
     def acted_on(self) -> View:
         """The view with what commands act on in place of the note shown and of all suggestions."""
-        note, neighbour = self.target(), self.context.neighbour
+        note, neighbour = self.target(), self.main.neighbour
         suggestion = neighbour.suggestion if neighbour is not None else None
         return self.view.with_(
             note_id=note.id if note is not None else next(iter(self.selected), ""),
@@ -86,7 +85,7 @@ class SelectionController(Controller):
     def drop_gone(self, snapshot: Snapshot) -> None:
         """What is gone is not selected any more."""
         # What the list has by now: the screen may not have heard of it yet.
-        selected = self.context.notes_pane.selected
+        selected = self.main.notes_pane.selected
         kept = frozenset(id for id in selected if id in snapshot.by_id or self.view.of_team(id))
         if len(kept) < len(selected):
             self.select(kept)

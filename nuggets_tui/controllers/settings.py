@@ -7,14 +7,13 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
 
 if TYPE_CHECKING:
     from core.model.change import ChangeSet
-    from nuggets_tui.controllers.history import HistoryController
-    from nuggets_tui.controllers.theme import ThemeController
 
+# Somebody who looks through the themes means the one where they stop.
+_PAUSE: Final = 0.5
 _SWITCH: Final = ("on", "off")
 
 
@@ -29,17 +28,12 @@ class PresentSetting(NamedTuple):
 class SettingsController(Controller):
     """Shows and changes settings, each checked before anything is written."""
 
-    def __init__(self, context: Context, history: HistoryController, theme: ThemeController) -> None:
-        super().__init__(context)
-        self._history = history
-        self._theme = theme
-
     def present(self) -> Iterator[PresentSetting]:
         """The user's settings; then those of the memory, while it is open and not looked at as it was."""
         from core.settings.tree import value_of
         from nuggets_tui.setting_words import DEFAULTS, USER
 
-        app = self.context.app
+        app = self.app
         yield PresentSetting(f"{USER}theme", app.theme, bool(app.user_settings.theme))
         yield PresentSetting(f"{USER}vim", app.user_settings.vim, app.user_settings.vim)
         if self.view.loaded and not self.view.trouble and self.view.past is None:
@@ -55,24 +49,27 @@ class SettingsController(Controller):
         from nuggets_tui.setting_words import USER, shown_value
 
         if name == f"{USER}theme":
-            self._theme.choose()
+            self.choose_theme()
             return
         if name == f"{USER}vim":
-            now = shown_value(self.context.app.user_settings.vim)
+            now = shown_value(self.app.user_settings.vim)
             said = "Saved in your own settings, for all memories. It makes no entry of the history."
-            self.context.open_dialog(SettingChoiceScreen(name, _SWITCH, now, said), self._vim_chosen)
+            self.app.push_screen(SettingChoiceScreen(name, _SWITCH, now, said), self._vim_chosen)
             return
         value = value_of(self.session.memory.settings, name)
         choices = _SWITCH if isinstance(value, bool) else settings_by_name()[name].choices
         if choices:
             said = f"{name} in settings.toml of this memory. You can undo the change."
-            self.context.open_dialog(
+            self.app.push_screen(
                 SettingChoiceScreen(name, choices, shown_value(value), said), partial(self._chosen, name)
             )
         else:
-            self.context.open_dialog(
+            self.app.push_screen(
                 SettingScreen(name, value, partial(self._save, name)), partial(self._saved, name)
             )
+
+    def help(self) -> None:
+        self.app.action_help()
 
     async def _save(self, name: str, value: Any) -> ChangeSet:
         return await self.session.write(self.session.memory.save_settings, {name: value})
@@ -84,7 +81,7 @@ class SettingsController(Controller):
     @background("change")
     async def _save_choice(self, name: str, choice: str) -> None:
         value = choice == _SWITCH[0] if choice in _SWITCH else choice
-        self._saved(name, await self.context.attempt(self._save(name, value)))
+        self._saved(name, await self.attempt(self._save(name, value)))
 
     def _saved(self, name: str, done: ChangeSet | None) -> None:
         if done is None:
@@ -94,7 +91,7 @@ class SettingsController(Controller):
 
         value = shown_value(value_of(self.session.memory.settings, name))
         unchanged = " as before" if done.empty else ""
-        self._history.changed(done, f'"{SETTING_WORDS[name]}" is {value}{unchanged}')
+        self.main.history.changed(done, f'"{SETTING_WORDS[name]}" is {value}{unchanged}')
 
     def _vim_chosen(self, choice: str | None) -> None:
         if choice is not None:
@@ -103,15 +100,31 @@ class SettingsController(Controller):
     @background("change")
     async def _save_vim(self, choice: str) -> None:
         vim = choice == _SWITCH[0]
-        if await self.context.attempt(asyncio.to_thread(_saved_for_user, vim)):
-            self.context.app.vim_saved(vim)
-            self.context.show(keys=self.context.app.key_map)
-            self.context.show_keys()
-            self.context.notify(f"Vim keys are {choice}, in all memories.")
+        if await self.attempt(asyncio.to_thread(_saved_for_user, "app.vim", vim)):
+            self.app.vim_saved(vim)
+            self.main.show(keys=self.app.key_map)
+            self.main.show_keys()
+            self.notify(f"Vim keys are {choice}, in all memories.")
+
+    def toggle_theme(self) -> None:
+        self.app.action_toggle_theme()
+
+    def choose_theme(self) -> None:
+        self.app.action_change_theme()
+
+    @background("theme", exclusive=True)
+    async def save_theme(self, name: str) -> None:
+        """Puts a theme into the user's settings, unless it is the one that the next start would show anyway."""
+        await asyncio.sleep(_PAUSE)
+        app = self.app
+        if name == app.first_theme():
+            return
+        if await self.attempt(asyncio.to_thread(_saved_for_user, "app.theme", name)):
+            app.theme_saved(name)
 
 
-def _saved_for_user(vim: bool) -> bool:
+def _saved_for_user(name: str, value: object) -> bool:
     from core.user_settings import save_user_settings
 
-    save_user_settings({"app.vim": vim})
+    save_user_settings({name: value})
     return True

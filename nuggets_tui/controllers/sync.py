@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 from textual.timer import Timer
 
 from core.errors import NuggetsError
-from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
 from nuggets_tui.long_work import LongWork, StoppedError
 from nuggets_tui.view import prepare
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from core.model.snapshot import Snapshot
     from core.sync import SyncResult, SyncState
     from core.sync.kept import Rhythm
-    from nuggets_tui.controllers.history import HistoryController
+    from nuggets_tui.screens.main import MainScreen
     from nuggets_tui.session import Session
 
 # Another program may set a sync up, or sync; changed settings are noticed within this time, too.
@@ -33,9 +32,8 @@ _SHORTEST: Final = 1.0
 class SyncController(Controller):
     """Nothing of it happens before the first frame; of a memory in no repository only its folders are looked at."""
 
-    def __init__(self, context: Context, history: HistoryController) -> None:
-        super().__init__(context)
-        self._history = history
+    def __init__(self, main: MainScreen) -> None:
+        super().__init__(main)
         self._looked_at: Snapshot | None = None
         self._next: Timer | None = None
         self._work: LongWork | None = None
@@ -45,7 +43,7 @@ class SyncController(Controller):
 
     def snapshot_shown(self) -> None:
         """What changed waits to be sent; the first time of a memory looks whether a sync is set up."""
-        session = self.context.open_session
+        session = self.main.open_session
         if session is not None and session.snapshot is not self._looked_at:
             self._look_in(_REST)
 
@@ -59,7 +57,7 @@ class SyncController(Controller):
 
     def closing(self) -> None:
         """Has a process that nobody waits for sync once more, where that is wanted."""
-        synced = self.view.sync is not None and self.context.open_session is not None
+        synced = self.view.sync is not None and self.main.open_session is not None
         self.leaving()
         if synced and self.session.memory.settings.sync.on_exit and sys.executable:
             from nuggets_tui.detached import start
@@ -72,27 +70,27 @@ class SyncController(Controller):
     def _look_in(self, seconds: float) -> None:
         if self._next is not None:
             self._next.stop()
-        self._next = self.context.after(seconds, self.refresh)
+        self._next = self.main.set_timer(seconds, self.refresh)
 
     @background("sync-state", exclusive=True)
     async def refresh(self) -> None:
         """Shows how the memory stands; syncs where that is due."""
-        session = self.context.open_session
+        session = self.main.open_session
         if session is None or self.view.trouble:
             # What can be read again is shown, and looked at then.
             return
-        if not (self.context.complete and self.context.reconciled):
+        if not (self.main.complete and self.main.reconciled):
             self._look_in(_REST)
             return
         seconds = _EVERY
         try:
             self._looked_at = session.snapshot
             state, arrived = await session.read(_looked, session)
-            if session is not self.context.open_session or not self.context.is_mounted:
+            if session is not self.main.open_session or not self.main.is_mounted:
                 return
             self._show(state)
             if arrived != self.view.arrived:
-                self.context.show(arrived=arrived)
+                self.main.show(arrived=arrived)
             if state is not None and self._work is None:
                 seconds = self._due_in(session, state)
         except NuggetsError as error:
@@ -102,13 +100,13 @@ class SyncController(Controller):
         self._look_in(min(max(seconds, _SHORTEST), _EVERY))
 
     def _show(self, state: SyncState | None) -> None:
-        session = self.context.open_session
+        session = self.main.open_session
         last = session.last_visit if session is not None else None
         if state is not None and state.came_in and last is not None and state.at <= last:
             # Who was here since has seen what came in.
             state = replace(state, came_in=0)
         if state != self.view.sync:
-            self.context.show(sync=state)
+            self.main.show(sync=state)
 
     def _due_in(self, session: Session, state: SyncState) -> float:
         """In how many seconds the settings want a sync; 0 for now."""
@@ -127,19 +125,19 @@ class SyncController(Controller):
     async def sync_now(self) -> None:
         """Syncs, and says what came of it."""
         if self._work is not None:
-            self.context.notify("A sync is running already.")
+            self.notify("A sync is running already.")
             return
         session = self.session
         try:
             result = await self._sync(session, LongWork("syncing"))
         except StoppedError:
-            self.context.notify("The sync was stopped. What it did by then stays, and the next sync goes on.")
+            self.notify("The sync was stopped. What it did by then stays, and the next sync goes on.")
             return
         except NuggetsError as error:
-            self.context.notify_error(error)
+            self.notify_error(error)
             return
-        if session is self.context.open_session:
-            (self.context.warn if result.state.offline else self.context.notify)(self._said(result))
+        if session is self.main.open_session:
+            (self.warn if result.state.offline else self.notify)(self._said(result))
 
     @background("sync")
     async def _sync_unasked(self) -> None:
@@ -150,27 +148,27 @@ class SyncController(Controller):
         try:
             result = await self._sync(session, LongWork("syncing", asked_for=False))
             well, self._trouble = not result.state.offline, ()
-            if result.came_in and session is self.context.open_session:
-                self.context.notify(self._said(result))
+            if result.came_in and session is self.main.open_session:
+                self.notify(self._said(result))
         except StoppedError:
             pass
         except NuggetsError as error:
             self._tell(error)
         finally:
-            if self._rhythm is not None and session is self.context.open_session:
+            if self._rhythm is not None and session is self.main.open_session:
                 self._rhythm.ended(session.clock(), well=well)
 
     async def _sync(self, session: Session, work: LongWork) -> SyncResult:
         """One sync. Raises StoppedError, and what `Sync.run` raises."""
         self._work, before = work, session.snapshot
         try:
-            return await self.context.works.run(work, session.read(_run, session, work))
+            return await self.main.works.run(work, session.read(_run, session, work))
         finally:
             self._work = None
-            if session is self.context.open_session and self.context.is_mounted:
+            if session is self.main.open_session and self.main.is_mounted:
                 # What came in by then stands on the screen, also where the rest did not go through.
                 if session.snapshot is not before:
-                    self.context.show_snapshot(session.snapshot)
+                    self.main.show_snapshot(session.snapshot)
                 self.refresh()
 
     def _said(self, result: SyncResult) -> str:
@@ -188,14 +186,14 @@ class SyncController(Controller):
         entries = self.view.sync.entries
         if len(entries) > 1:
             more = plural(len(entries) - 1, "more entry", "more entries")
-            self.context.notify(f"It came in parts: {more} in the audit log.")
-        self._history.open_entry(entries[-1])
+            self.notify(f"It came in parts: {more} in the audit log.")
+        self.main.history.open_entry(entries[-1])
 
     def _tell(self, error: NuggetsError) -> None:
         """Says what is wrong, once until it is something else."""
         if error.identity != self._trouble:
             self._trouble = error.identity
-            self.context.notify_error(error)
+            self.notify_error(error)
 
 
 def _looked(session: Session) -> tuple[SyncState | None, frozenset[str]]:

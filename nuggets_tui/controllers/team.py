@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 
 from core.errors import ErrorCode, NuggetsError
 from core.model.snapshot import Snapshot
-from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
 from nuggets_tui.safe_text import cut, safe_line
 from nuggets_tui.threads import run_in_thread
@@ -26,11 +25,8 @@ if TYPE_CHECKING:
     from core.model.change import ChangeSet
     from core.model.note import Note
     from core.team import FolderStep
-    from nuggets_tui.controllers.history import HistoryController
-    from nuggets_tui.controllers.opening import OpeningController
-    from nuggets_tui.controllers.search import SearchController
-    from nuggets_tui.controllers.selection import SelectionController
     from nuggets_tui.pending_conflict import PendingConflict
+    from nuggets_tui.screens.main import MainScreen
     from nuggets_tui.session import Session
 
 # Seconds between two looks whether the memory itself is all there.
@@ -44,19 +40,8 @@ _PATH: Final = 200
 class TeamController(Controller):
     """Keeps `view.team`, and goes from the person's own memory to the team's and back."""
 
-    def __init__(
-        self,
-        context: Context,
-        opening: OpeningController,
-        search: SearchController,
-        selection: SelectionController,
-        history: HistoryController,
-    ) -> None:
-        super().__init__(context)
-        self._selection = selection
-        self._history = history
-        self._opening = opening
-        self._search = search
+    def __init__(self, main: MainScreen) -> None:
+        super().__init__(main)
         self._stop = asyncio.Event()
         self._known = asyncio.Event()
         # The memory that was open before the team's took its place.
@@ -72,7 +57,7 @@ class TeamController(Controller):
         """The team's notes go with the memory that they stand beside."""
         self._stop.set()
         self._stop, self._known = asyncio.Event(), asyncio.Event()
-        session, self.context.team_session = self.context.team_session, None
+        session, self.main.team_session = self.main.team_session, None
         self._untrusted = None
         if session is not None:
             session.close(_FAREWELL)
@@ -85,37 +70,37 @@ class TeamController(Controller):
     async def _follow(self) -> None:
         session, known, stop = self.session, self._known, self._stop
         try:
-            while not (self.context.complete and self.context.reconciled):
+            while not (self.main.complete and self.main.reconciled):
                 await asyncio.sleep(_LOOK)
-            folder = await self.context.attempt(run_in_thread(self._folder, session))
+            folder = await self.attempt(run_in_thread(self._folder, session))
             if folder is None or not await self._may_use(folder, session):
                 return
-            team = await self.context.attempt(run_in_thread(_opened, folder, session.clock))
-            if team is None or session is not self.context.open_session:
+            team = await self.attempt(run_in_thread(_opened, folder, session.clock))
+            if team is None or session is not self.main.open_session:
                 return
-            await self.context.attempt(team.reconcile())
-            self.context.team_session = team
+            await self.attempt(team.reconcile())
+            self.main.team_session = team
             session.memory.use_team(team.memory)
             self.show_snapshot()
         finally:
             known.set()
             if known is self._known:
-                self.context.show(team_known=True)
-                self.context.refresh_bindings()
+                self.main.show(team_known=True)
+                self.main.refresh_bindings()
         async for event in team.events(stop):
-            if stop.is_set() or not self.context.is_mounted:
+            if stop.is_set() or not self.main.is_mounted:
                 return
             if isinstance(event, Snapshot):
                 self.show_snapshot()
             else:
-                self.context.notify_error(event)
+                self.notify_error(event)
 
     def _folder(self, session: Session) -> Path | None:
         """Where the team's notes lie, for a thread; None for a copy of the demo, which is nobody's own memory. Raises
         InvalidInputError as `folder_in_reach`.
         """
         memory = session.memory
-        if memory.pages is not None or self.context.app.is_copy(memory.home):
+        if memory.pages is not None or self.app.is_copy(memory.home):
             return None
         from core.folder import folder_in_reach
 
@@ -132,61 +117,59 @@ class TeamController(Controller):
             return await run_in_thread(must_be_trusted, folder, session.memory.settings)
         except NuggetsError as error:
             if error.code != ErrorCode.NOT_TRUSTED:
-                self.context.notify_error(error)
+                self.notify_error(error)
                 return False
         self._untrusted = folder
         count = await run_in_thread(count_pages, folder)
-        if count and session is self.context.open_session and self.context.is_mounted:
-            self.context.show(untrusted=count)
-            self.context.refresh_bindings()
+        if count and session is self.main.open_session and self.main.is_mounted:
+            self.main.show(untrusted=count)
+            self.main.refresh_bindings()
             asks = f"This project has {plural(count, 'note')}, not used until you allow it"
-            self.context.notify(f"{asks}: {self.view.keys.key('trust')}.")
+            self.notify(f"{asks}: {self.view.keys.key('trust')}.")
         return False
 
     def show_snapshot(self) -> None:
         """Shows the team's notes as they are now."""
-        session, before = self.context.team_session, self.view.team
+        session, before = self.main.team_session, self.view.team
         if session is None:
             return
         memory = session.memory
-        self.context.show(
-            team=TeamNotes(str(memory.folder), session.snapshot, before.waiting if before else ())
-        )
+        self.main.show(team=TeamNotes(str(memory.folder), session.snapshot, before.waiting if before else ()))
         for notice in memory.take_notices():
-            self.context.warn(notice)
+            self.warn(notice)
         if self.view.note is None and self.view.note_id:
-            self.context.show(note_id="", suggested=())
-        self.context.refresh_bindings()
+            self.main.show(note_id="", suggested=())
+        self.main.refresh_bindings()
         if before is None and self.view.empty:
             # How to begin names it, and a search finds it.
-            self._opening.show_message_or_panes()
+            self.main.opening.show_message_or_panes()
         # Another state has other hits.
-        self._search.again()
-        self._search.prepare_later()
+        self.main.search.again()
+        self.main.search.prepare_later()
         self._find_waiting()
 
     @background("team-log", exclusive=True)
     async def _find_waiting(self) -> None:
         """Which changes of the team's notes met a conflict."""
-        session = self.context.team_session
+        session = self.main.team_session
         if session is None:
             return
-        found = await self.context.attempt(session.read(session.memory.history.conflicts))
+        found = await self.attempt(session.read(session.memory.history.conflicts))
         team = self.view.team
-        if found is None or team is None or session is not self.context.team_session:
+        if found is None or team is None or session is not self.main.team_session:
             return
         waiting = tuple(entry.id for entry in found)
         if waiting != team.waiting:
-            self.context.show(team=TeamNotes(team.folder, team.snapshot, waiting))
-            self.context.refresh_bindings()
+            self.main.show(team=TeamNotes(team.folder, team.snapshot, waiting))
+            self.main.refresh_bindings()
 
     # Commands
 
     def list_alone(self) -> None:
         """Lists the team's notes alone, or what was listed before."""
-        box = self.context.search_box
+        box = self.main.search_box
         box.value = "" if box.value.strip() == _ALONE else _ALONE
-        self.context.go_to("notes")
+        self.main.go_to("notes")
 
     @background("open")
     async def trust(self) -> None:
@@ -197,7 +180,7 @@ class TeamController(Controller):
         folder = self._untrusted
         if folder is None:
             return
-        project = await self.context.attempt(run_in_thread(entry_for, folder))
+        project = await self.attempt(run_in_thread(entry_for, folder))
         if project is None:
             return
         came = f"\nIt was cloned from {safe_line(project.remote, _PATH)}." if project.remote else ""
@@ -213,13 +196,13 @@ class TeamController(Controller):
             if sure:
                 self._trusted(partial(remember, project, trusted=True))
 
-        self.context.open_dialog(question, answered)
+        self.app.push_screen(question, answered)
 
     @background("change")
     async def _trusted(self, keep: Callable[[], None]) -> None:
-        if await self.context.attempt(run_in_thread(_true, keep)):
-            self.context.show(untrusted=0)
-            self.context.refresh_bindings()
+        if await self.attempt(run_in_thread(_true, keep)):
+            self.main.show(untrusted=0)
+            self.main.refresh_bindings()
             self._follow()
 
     @background("open")
@@ -227,12 +210,12 @@ class TeamController(Controller):
         """What sharing the note under the cursor, or those selected, would write into the project; offers to make the
         folder where there is none.
         """
-        notes = [note for note in self._selection.targets() if not self.view.of_team(note.id)]
+        notes = [note for note in self.main.selection.targets() if not self.view.of_team(note.id)]
         if not notes:
-            self.context.notify("It is one of the team's notes already.")
+            self.notify("It is one of the team's notes already.")
         elif self.view.untrusted:
             self.trust()
-        elif self.context.team_session is None:
+        elif self.main.team_session is None:
             await self._offer_folder(notes)
         else:
             await self._review_share(notes)
@@ -241,19 +224,19 @@ class TeamController(Controller):
         from core.team import plan_share
         from nuggets_tui.screens.share_review import ShareReview
 
-        team = self.context.team_session
+        team = self.main.team_session
         if team is None:
             return
         asked = run_in_thread(plan_share, self.session.memory, team.memory, notes)
-        plan = await self.context.attempt(asked)
+        plan = await self.attempt(asked)
         if plan is None:
             return
         if not (plan.files or plan.refused):
             what = f'"{cut(notes[0].title, _TITLE)}"' if len(notes) == 1 else plural(len(notes), "note")
-            self.context.notify(f"Nothing to share: the team's notes have {what} already.")
+            self.notify(f"Nothing to share: the team's notes have {what} already.")
             return
         review = ShareReview(plan, short_path(str(team.memory.folder)), partial(self._shared, team, notes))
-        self.context.open_dialog(review, self._share_reviewed)
+        self.app.push_screen(review, self._share_reviewed)
 
     async def _shared(
         self, team: Session, notes: Sequence[Note], accepted: Collection[str]
@@ -264,16 +247,16 @@ class TeamController(Controller):
         return done, f"Wrote {plural(count, 'file')}"
 
     def _share_reviewed(self, done: tuple[ChangeSet, str] | PendingConflict | None) -> None:
-        self._history.reviewed(done)
+        self.main.history.reviewed(done)
         if isinstance(done, tuple):
-            self._selection.clear()
+            self.main.selection.clear()
 
     async def _offer_folder(self, notes: Sequence[Note]) -> None:
         """Asks whether the folder of a team's notes shall be made in the project."""
         from core.team import make_team_folder
         from nuggets_tui.screens.confirm import ConfirmScreen
 
-        steps = await self.context.attempt(run_in_thread(_in_project, make_team_folder))
+        steps = await self.attempt(run_in_thread(_in_project, make_team_folder))
         if steps is None:
             return
         folder = next(step.what for step in steps if step.step == "folder")
@@ -288,18 +271,18 @@ class TeamController(Controller):
             if sure:
                 self._make_folder(notes)
 
-        self.context.open_dialog(question, answered)
+        self.app.push_screen(question, answered)
 
     @background("open")
     async def _make_folder(self, notes: Sequence[Note]) -> None:
         from core.team import make_team_folder, trust_folder
 
-        made = await self.context.attempt(asyncio.to_thread(_in_project, make_team_folder, really=True))
+        made = await self.attempt(asyncio.to_thread(_in_project, make_team_folder, really=True))
         if made is None:
             return
         # A person made it just now.
         folder = Path(next(step.what for step in made if step.step == "folder"))
-        await self.context.attempt(run_in_thread(trust_folder, folder))
+        await self.attempt(run_in_thread(trust_folder, folder))
         known = self._known = asyncio.Event()
         self._follow()
         await known.wait()
@@ -314,10 +297,10 @@ class TeamController(Controller):
             from core.folder import default_home
 
             back = self._before or default_home().expanduser()
-            self._opening.open_another(back, "This is your own memory again.")
+            self.main.opening.open_another(back, "This is your own memory again.")
         elif self.view.team is not None:
             self._before = self.session.memory.folder
-            self._opening.open_another(Path(self.view.team.folder), self.view.keys.filled(_OPENED))
+            self.main.opening.open_another(Path(self.view.team.folder), self.view.keys.filled(_OPENED))
 
 
 _ALONE: Final = "is:team"

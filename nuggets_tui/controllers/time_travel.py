@@ -14,7 +14,6 @@ from textual.widget import Widget
 from core.model.change import ChangeSet
 from core.model.snapshot import Snapshot
 from nuggets_tui.commands import BY_NAME, PIPELINE, SETTINGS, VIEW, Command
-from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
 from nuggets_tui.long_work import LongWork
 from nuggets_tui.pending_conflict import PendingConflict
@@ -26,10 +25,8 @@ from nuggets_tui.words import local_time
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from nuggets_tui.controllers.audit import AuditController
-    from nuggets_tui.controllers.history import HistoryController
-    from nuggets_tui.controllers.reading import ReadingController
     from nuggets_tui.past import PastSearch, TimeTravel
+    from nuggets_tui.screens.main import MainScreen
     from nuggets_tui.view import View
 
 # What looks at what is shown, whatever the time: these groups, and of the others these commands.
@@ -54,17 +51,8 @@ class _Place(msgspec.Struct, frozen=True):
 class TimeTravelController(Controller):
     """Looks back: the slider, the state at each moment, comparing it with now and bringing it back."""
 
-    def __init__(
-        self,
-        context: Context,
-        audit: AuditController,
-        reading: ReadingController,
-        history: HistoryController,
-    ) -> None:
-        super().__init__(context)
-        self._audit = audit
-        self._reading = reading
-        self._history = history
+    def __init__(self, main: MainScreen) -> None:
+        super().__init__(main)
         self._time_travel: TimeTravel | None = None
         self._search: PastSearch | None = None
         self._place: _Place | None = None
@@ -77,29 +65,29 @@ class TimeTravelController(Controller):
     def start_time_travel(self) -> None:
         """Looks back; once looking back, asks for a moment to be typed."""
         if self.view.past is None:
-            self._start_time_travel(self.context.focused)
+            self._start_time_travel(self.main.focused)
             return
         from nuggets_tui.screens.forms import MomentScreen
 
-        self.context.open_dialog(MomentScreen(self.session.clock()), self._moment_typed)
+        self.app.push_screen(MomentScreen(self.session.clock()), self._moment_typed)
 
     @background("past", exclusive=True)
     async def _start_time_travel(self, asked_in: Widget | None) -> None:
         from nuggets_tui.past import PastSearch, TimeTravel
 
         session = self.session
-        looking = await self.context.long_work(
+        looking = await self.long_work(
             "reading the log", run_in_thread(TimeTravel, session.memory, session.clock)
         )
-        if looking is None or session is not self.context.open_session:
+        if looking is None or session is not self.main.open_session:
             return
         if not looking.timeline.marks:
-            self.context.notify(
+            self.notify(
                 "There is no past to show yet. It begins with your first change.",
             )
             return
         # Data is bound to the slider from the screen's own turn alone.
-        self.context.call_later(self._begin, looking, PastSearch(session.memory, session.clock), asked_in)
+        self.main.call_later(self._begin, looking, PastSearch(session.memory, session.clock), asked_in)
 
     async def _begin(self, looking: TimeTravel, search: PastSearch, asked_in: Widget | None) -> None:
         from nuggets_tui.widgets.time_line import TimeLine
@@ -108,15 +96,15 @@ class TimeTravelController(Controller):
             return
         self._time_travel, self._search = looking, search
         self._place = self._present_place()
-        self.context.screen.add_class("-past")
-        line = self.context.bind(TimeLine(looking))
-        await self.context.screen.mount(line, before="#panes")
+        self.main.add_class("-past")
+        line = TimeLine(looking).data_bind(type(self.main).view)
+        await self.main.mount(line, before="#panes")
         past, snapshot = looking.describe(0), looking.timeline.at(0)
-        self.context.show(past=past, snapshot=snapshot, fresh=frozenset())
+        self.main.show(past=past, snapshot=snapshot, fresh=frozenset())
         # Who went elsewhere meanwhile, to the search maybe, goes on there.
-        if self.context.focused in (asked_in, None):
+        if self.main.focused in (asked_in, None):
             line.focus()
-        self.context.refresh_bindings()
+        self.main.refresh_bindings()
 
     def leave(self) -> None:
         """Back to now, with everything where it was."""
@@ -125,42 +113,41 @@ class TimeTravelController(Controller):
         place, news = self._place, self.view.past.news
         self._time_travel = self._search = self._place = None
         self._steps = []
-        self.context.screen.remove_class("-past")
-        self.context.screen.query("#time").remove()
-        self.context.show(
+        self.main.remove_class("-past")
+        self.main.query("#time").remove()
+        self.main.show(
             past=None, snapshot=self.session.snapshot, note_id=place.note_id if place else "", suggested=()
         )  # fmt: skip
         if place is not None:
-            self._reading.trail = list(place.trail)
+            self.main.reading.trail = list(place.trail)
             # The lists hold other rows only once the view has reached them.
-            self.context.after_refresh(self._go_back_to_place, place)
+            self.main.call_after_refresh(self._go_back_to_place, place)
         if news:
-            self.context.show_snapshot(self.session.snapshot)
+            self.main.show_snapshot(self.session.snapshot)
         else:
             self._notify_shown()
-        self.context.refresh_bindings()
+        self.main.refresh_bindings()
 
     def _present_place(self) -> _Place:
-        lists = {name: self.context.screen.query_one(f"#{name}", RowList) for name in _LISTS}
+        lists = {name: self.main.query_one(f"#{name}", RowList) for name in _LISTS}
         rows = {name: each.cursor_row.key for name, each in lists.items() if each.cursor_row is not None}
-        scrolled = {name: self.context.screen.query_one(f"#{name}").scroll_y for name in (*_LISTS, "note")}
-        focused = self.context.focused.id if self.context.focused is not None else None
-        return _Place(self.view.note_id, tuple(self._reading.trail), focused or "notes", rows, scrolled)
+        scrolled = {name: self.main.query_one(f"#{name}").scroll_y for name in (*_LISTS, "note")}
+        focused = self.main.focused.id if self.main.focused is not None else None
+        return _Place(self.view.note_id, tuple(self.main.reading.trail), focused or "notes", rows, scrolled)
 
     def _go_back_to_place(self, place: _Place) -> None:
         for name in _LISTS:
             if name in place.rows:
-                self.context.screen.query_one(f"#{name}", RowList).move_to(place.rows[name])
+                self.main.query_one(f"#{name}", RowList).move_to(place.rows[name])
         for name, line in place.scrolled.items():
-            self.context.screen.query_one(f"#{name}", Widget).scroll_to(y=line, animate=False, force=True)
-        self._reading.show_note(place.note_id)
+            self.main.query_one(f"#{name}", Widget).scroll_to(y=line, animate=False, force=True)
+        self.main.reading.show_note(place.note_id)
         try:
-            self.context.screen.set_focus(self.context.screen.query_one(f"#{place.focused}"))
+            self.main.set_focus(self.main.query_one(f"#{place.focused}"))
         except NoMatches:
-            self.context.go_to("notes")
+            self.main.go_to("notes")
 
     def leaving(self) -> None:
-        """Another memory has another past."""
         self.leave()
 
     def closing(self) -> None:
@@ -171,9 +158,9 @@ class TimeTravelController(Controller):
         news = past.news or (
             self._time_travel is not None and snapshot is not self._time_travel.timeline.at(0)
         )
-        self.context.show(past=replace(past, news=news), trouble="", now=self.session.clock())
-        self._audit.read_log()
-        self._audit.show_notices()
+        self.main.show(past=replace(past, news=news), trouble="", now=self.session.clock())
+        self.main.audit.read_log()
+        self.main.audit.show_notices()
 
     # Sliding
 
@@ -190,9 +177,7 @@ class TimeTravelController(Controller):
         try:
             while self._steps and self._time_travel is not None and self.view.past is not None:
                 looking, steps, self._steps = self._time_travel, self._steps, []
-                found = await self.context.attempt(
-                    run_in_thread(looking.follow, self.view.past.position, steps)
-                )
+                found = await self.attempt(run_in_thread(looking.follow, self.view.past.position, steps))
                 if looking is not self._time_travel or self.view.past is None:
                     return
                 if found is not None:
@@ -202,22 +187,22 @@ class TimeTravelController(Controller):
 
     def _show_moment(self, past: Past, snapshot: Snapshot) -> None:
         assert self.view.past is not None
-        self.context.show(
+        self.main.show(
             past=replace(past, news=self.view.past.news), snapshot=snapshot, suggested=(), fresh=frozenset()
         )  # fmt: skip
         self._bring_log_to(past.seq)
         self._notify_shown()
-        self.context.refresh_bindings()
+        self.main.refresh_bindings()
 
     def _notify_shown(self) -> None:
-        for one in self.context.controllers:
+        for one in self.main.controllers:
             one.snapshot_shown()
 
     def _bring_log_to(self, seq: int) -> None:
         """Reads on in the log until the entry that is marked there is among its lines."""
         log = self.view.log
         if not log.complete and log.read_to > seq:
-            self._audit.read_further()
+            self.main.audit.read_further()
 
     def log_shown(self) -> None:
         """More of the log was read: the mark in it may have to be read up to."""
@@ -232,7 +217,7 @@ class TimeTravelController(Controller):
     async def _go_to_moment(self, moment: datetime) -> None:
         looking = self._time_travel
         if looking is not None:
-            position = await self.context.attempt(run_in_thread(looking.position_at, moment))
+            position = await self.attempt(run_in_thread(looking.position_at, moment))
             if position is not None and looking is self._time_travel:
                 self.slide("to", position)
 
@@ -244,7 +229,7 @@ class TimeTravelController(Controller):
 
     def explain_no_recall(self) -> None:
         """The recall behind a fact is one of the present."""
-        self.context.notify("Recall answers exist only for the present. esc returns to now.")
+        self.notify("Recall answers exist only for the present. esc returns to now.")
 
     # What can be done while looking back
 
@@ -267,7 +252,7 @@ class TimeTravelController(Controller):
             _INSTEAD[name](self)
             return
         keys = self.view.keys
-        self.context.notify(
+        self.notify(
             f'"{BY_NAME[name].label}" is off: the past is read only. esc returns to now; '
             f"{keys.key('conflicts')} compares with now and restores a note, {keys.key('restore')} "
             "restores everything."
@@ -295,12 +280,12 @@ class TimeTravelController(Controller):
             return
         comparing = LongWork("comparing with now")
         asked = run_in_thread(compared, self.view.snapshot, self.session.snapshot, comparing.report_progress)
-        found = await self.context.long_work(comparing.words, asked, comparing)
+        found = await self.long_work(comparing.words, asked, comparing)
         if found is not None and not found.empty and self.view.past is not None:
             screen = CompareScreen(found, self._moment_words(self.view.past), self.view.note_id)
-            self.context.open_dialog(screen, self._compared)
+            self.app.push_screen(screen, self._compared)
         elif found is not None:
-            self.context.notify("No differences: all notes and facts are as they are now.")
+            self.notify("No differences: all notes and facts are as they are now.")
 
     def _compared(self, chosen: str | None) -> None:
         from nuggets_tui.screens.compare import ALL
@@ -325,25 +310,25 @@ class TimeTravelController(Controller):
         going_back = run_in_thread(
             self.session.memory.maintenance.going_back, wanted, words, note, looking.report_progress
         )
-        proposed = await self.context.long_work(looking.words, going_back, looking)
+        proposed = await self.long_work(looking.words, going_back, looking)
         if proposed is not None and proposed.empty:
-            self.context.notify("Nothing to restore: the memory is as it was then.")
+            self.notify("Nothing to restore: the memory is as it was then.")
         elif proposed is not None:
             moment = local_time(words) if past.at else words
             review = restore_review(self.session, proposed, moment, one_note=note is not None)
-            self.context.open_dialog(review, partial(self._went_back, note or ""))
+            self.app.push_screen(review, partial(self._went_back, note or ""))
 
     def _went_back(self, note_id: str, done: tuple[ChangeSet, str] | PendingConflict | None) -> None:
         if done is not None:
             self.leave()
-            self._history.reviewed(done)
+            self.main.history.reviewed(done)
             if note_id:
                 # After everything is where it was before looking back.
-                self.context.after_refresh(self._show_restored, note_id)
+                self.main.call_after_refresh(self._show_restored, note_id)
 
     def _show_restored(self, note_id: str) -> None:
-        self._reading.show_note(note_id, follow=True)
-        self._reading.reveal()
+        self.main.reading.show_note(note_id, follow=True)
+        self.main.reading.reveal()
 
     def _moment_words(self, past: Past) -> str:
         from nuggets_tui.widgets.time_line import moment_words

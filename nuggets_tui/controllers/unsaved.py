@@ -7,7 +7,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from core.errors import NotFoundError
-from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
 from nuggets_tui.threads import run_in_thread
 from nuggets_tui.words import plural
@@ -16,19 +15,15 @@ if TYPE_CHECKING:
     from core.model.note import Note
     from core.model.snapshot import Snapshot
     from core.unsaved import Offered, Unsaved, UnsavedFile, UnsavedTexts
-    from nuggets_tui.controllers.history import HistoryController
-    from nuggets_tui.controllers.notes import NotesController
-    from nuggets_tui.controllers.pipeline import PipelineController
-    from nuggets_tui.controllers.reading import ReadingController
-    from nuggets_tui.controllers.team import TeamController
+    from nuggets_tui.screens.main import MainScreen
     from nuggets_tui.typed_text import TypedTextStore
 
 
 class TextsController(Controller):
     """Keeps texts of dialogs outside of the memory. unsaved: the place; None while there is no such place."""
 
-    def __init__(self, context: Context) -> None:
-        super().__init__(context)
+    def __init__(self, main: MainScreen) -> None:
+        super().__init__(main)
         self.unsaved: UnsavedTexts | None = None
         # Whether it is known if there is a place for texts.
         self._known = False
@@ -41,7 +36,7 @@ class TextsController(Controller):
 
         home = self.session.memory.home
         # What is typed in a copy of the demo goes with it.
-        self.unsaved = None if self.context.app.is_copy(home) else UnsavedTexts.of(home)
+        self.unsaved = None if self.app.is_copy(home) else UnsavedTexts.of(home)
         self._known = True
 
     def leaving(self) -> None:
@@ -65,27 +60,11 @@ class TextsController(Controller):
 class UnsavedController(Controller):
     """Brings back what was typed and not saved."""
 
-    def __init__(
-        self,
-        context: Context,
-        texts: TextsController,
-        reading: ReadingController,
-        notes: NotesController,
-        history: HistoryController,
-        pipeline: PipelineController,
-        team: TeamController,
-    ) -> None:
-        super().__init__(context)
-        self._team = team
-        self._texts = texts
-        self._reading = reading
-        self._notes = notes
-        self._history = history
-        self._pipeline = pipeline
+    def __init__(self, main: MainScreen) -> None:
+        super().__init__(main)
         self._offered: tuple[Offered, ...] = ()
 
     def leaving(self) -> None:
-        """Another memory has other texts."""
         self._offered = ()
 
     def first_frame_shown(self) -> None:
@@ -96,18 +75,16 @@ class UnsavedController(Controller):
     async def _find_unsaved(self) -> None:
         """Looks for texts that a crash left, and offers them."""
         await run_in_thread(import_module, "core.unsaved")
-        self._texts.open()
+        self.main.texts.open()
         await self._find_offers()
-        if self._offered and self.context.on_top and not self.context.typing:
+        if self._offered and self.main.is_active and not self.main.typing:
             self._show_offers(self._offered)
         elif self._offered:
-            self.context.notify(
-                f'{plural(len(self._offered), "text")} not saved yet. To continue: ctrl+p "unsaved".'
-            )
+            self.notify(f'{plural(len(self._offered), "text")} not saved yet. To continue: ctrl+p "unsaved".')
 
     def resumed(self) -> None:
         """A dialog closed: a text may have been put aside."""
-        if self._texts.unsaved is not None:
+        if self.main.texts.unsaved is not None:
             self._follow_offers()
 
     @background("unsaved", exclusive=True)
@@ -115,8 +92,8 @@ class UnsavedController(Controller):
         await self._find_offers()
 
     async def _find_offers(self) -> None:
-        if self._texts.unsaved is not None:
-            self._offered = await run_in_thread(_open_offers, self._texts.unsaved, self.session.snapshot)
+        if self.main.texts.unsaved is not None:
+            self._offered = await run_in_thread(_open_offers, self.main.texts.unsaved, self.session.snapshot)
 
     # Choosing one
 
@@ -127,45 +104,45 @@ class UnsavedController(Controller):
         if self._offered:
             self._show_offers(self._offered)
         else:
-            self.context.notify("There is no unsaved text.")
+            self.notify("There is no unsaved text.")
 
     def edit(self) -> None:
         """The editor; goes on with a text of this note, if one waits."""
-        note = self.context.target
+        note = self.main.selection.target()
         if note is None:
             return
         waiting = [one for one in self._offered if (one.unsaved.kind, one.unsaved.about) == ("note", note.id)]
         if waiting:
             self._show_offers(waiting, of_note=note)
         else:
-            self._notes.edit(note)
+            self.main.notes.edit(note)
 
     def _show_offers(self, offered: Sequence[Offered], *, of_note: Note | None = None) -> None:
         from nuggets_tui.screens.unsaved import AS_IT_IS, UnsavedScreen
 
-        assert self._texts.unsaved is not None
+        assert self.main.texts.unsaved is not None
 
         def answered(answer: Offered | str | None) -> None:
             if answer == AS_IT_IS and of_note is not None:
-                self._notes.edit(of_note)
+                self.main.notes.edit(of_note)
             elif answer is not None and not isinstance(answer, str):
                 self._go_on_with(answer)
 
         screen = UnsavedScreen(
-            self._texts.unsaved, offered, self.session.clock(), of_note=of_note is not None
+            self.main.texts.unsaved, offered, self.session.clock(), of_note=of_note is not None
         )
-        self.context.open_dialog(screen, answered)
+        self.app.push_screen(screen, answered)
 
     @background("change")
     async def _go_on_with(self, offered: Offered) -> None:
-        if self._texts.unsaved is None:
+        if self.main.texts.unsaved is None:
             return
-        taken = await self.context.attempt(run_in_thread(_taken, self._texts.unsaved, offered))
+        taken = await self.attempt(run_in_thread(_taken, self.main.texts.unsaved, offered))
         if taken is None:
             return
         kept = taken[0]
         if kept is None:
-            self.context.notify("Another window is already editing it.")
+            self.notify("Another window is already editing it.")
             return
         unsaved = offered.unsaved
         if unsaved.kind == "conflict" and await self._resume_conflict(unsaved, kept):
@@ -173,20 +150,20 @@ class UnsavedController(Controller):
         note = self.session.snapshot.by_id.get(unsaved.about)
         if note is None and unsaved.about:
             # A note of the team's is there once its memory is open.
-            await self._team.opened()
+            await self.main.team.opened()
             note = self.view.find(unsaved.about)
         if unsaved.kind == "text":
-            self._pipeline.resume_submit(unsaved.values, self._text_store(kept, unsaved))
+            self.main.pipeline.resume_submit(unsaved.values, self._text_store(kept, unsaved))
         elif unsaved.kind == "fact":
             self._resume_fact(unsaved, kept)
         elif note is not None:
             self._resume_note(note, unsaved, kept)
         else:
             if unsaved.about:
-                self.context.notify("The note no longer exists. Your text is in a new note.")
+                self.notify("The note no longer exists. Your text is in a new note.")
             typed = {**unsaved.values, "text": unsaved.values.get("text", unsaved.values.get("result", ""))}
             typed.setdefault("title", unsaved.title)
-            self._notes.push_editor(
+            self.main.notes.push_editor(
                 None, typed, text_store=self._text_store(kept, unsaved, "note", about="", title="")
             )
 
@@ -218,29 +195,29 @@ class UnsavedController(Controller):
         form = fact_form(
             self.session, nugget, typed=unsaved.values, text_store=self._text_store(kept, unsaved)
         )
-        self.context.open_dialog(form, self._notes.edited)
+        self.app.push_screen(form, self.main.notes.edited)
 
     def _resume_note(self, note: Note, unsaved: Unsaved, kept: UnsavedFile) -> None:
         from nuggets_tui.screens.forms import tags_form
         from nuggets_tui.typed_text import as_begun
 
         # As it was then: what another program changed since is a conflict, not overwritten.
-        session = self.context.session_of(note.id)
+        session = self.main.session_of(note.id)
         base, former = as_begun(session.snapshot, note, unsaved.begun)
         text_store = self._text_store(kept, unsaved)
-        self._reading.show_note(note.id, follow=True)
+        self.main.reading.show_note(note.id, follow=True)
         if unsaved.kind == "tags":
             form = tags_form(session, base, former, typed=unsaved.values, text_store=text_store)
-            self.context.open_dialog(form, self._notes.edited)
+            self.app.push_screen(form, self.main.notes.edited)
         else:
-            self._notes.push_editor(former, unsaved.values, base=base, text_store=text_store)
+            self.main.notes.push_editor(former, unsaved.values, base=base, text_store=text_store)
 
     async def _resume_conflict(self, unsaved: Unsaved, kept: UnsavedFile) -> bool:
         """Goes on with the result of a conflict; False when it is settled meanwhile."""
         from nuggets_tui.screens.conflict import ConflictScreen
 
-        await self._team.opened()
-        session = await self._history.session_of_entry(unsaved.about)
+        await self.main.team.opened()
+        session = await self.main.history.session_of_entry(unsaved.about)
         try:
             clash = await session.clash(unsaved.about)
         except NotFoundError:
@@ -250,7 +227,7 @@ class UnsavedController(Controller):
         screen = ConflictScreen(
             session, clash, typed=unsaved.values, text_store=self._text_store(kept, unsaved)
         )
-        self.context.open_dialog(screen, self._history.resolved)
+        self.app.push_screen(screen, self.main.history.resolved)
         return True
 
 

@@ -26,7 +26,7 @@ Direction = Literal["left", "right", "up", "down"]
 _DEEPEST: Final = 8
 # From this width on notes may stand on both sides of the frame.
 _TWO_SIDED: Final = 72
-_LEAST_LABEL, _MOST_LABEL = 10, 48
+_LEAST_LABEL, _MOST_LABEL = 8, 48
 # Cells of a frame beside its title, and of a title's blanks.
 _FRAME, _BLANKS = 4, 2
 # Between two columns: line, the line along that notes of one parent share, line, arrow; and how much longer it may get.
@@ -54,11 +54,9 @@ class Box:
 
     @property
     def row(self) -> int:
-        """The row of its title."""
         return self.y + self.height // 2
 
     def covers(self, x: int, y: int) -> bool:
-        """Whether a cell lies in it."""
         return self.x <= x < self.x + self.width and self.y <= y < self.y + self.height
 
 
@@ -86,7 +84,6 @@ class Picture:
 
     @cached_property
     def box_of(self) -> Mapping[str, Box]:
-        """Boxes of notes by id."""
         return {box.id: box for box in self.boxes if box.id}
 
     @cached_property
@@ -112,7 +109,6 @@ class Picture:
         return rows
 
     def at(self, x: int, y: int) -> Box | None:
-        """The box at a cell."""
         return next((box for box in self.boxes if box.covers(x, y)), None)
 
 
@@ -170,7 +166,6 @@ class _Side:
     widths: list[int] = field(default_factory=list)
 
     def columns(self) -> Iterator[list[_Branch]]:
-        """Its branches, column by column."""
         level = self.found
         while level:
             yield level

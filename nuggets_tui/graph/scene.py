@@ -73,7 +73,6 @@ class Camera:
         return found
 
     def cell(self, x: float, y: float) -> tuple[int, int]:
-        """The cell of one place."""
         across, down = self.dot(np.array([[x, y]]))[0].tolist()
         return across // ACROSS, down // DOWN
 
@@ -247,7 +246,6 @@ class Scene:
         return signs.astype(np.uint32), np.where(there, CHOSEN_LINE, styles).astype(np.int16)
 
     def cell(self, note: int) -> tuple[int, int]:
-        """Column and row of a note."""
         x, y = self.dots[note].tolist()
         return x // ACROSS, y // DOWN
 

@@ -119,12 +119,10 @@ class AgentScreen(Dialog[str]):
         self._writing = False
 
     def compose_inside(self) -> ComposeResult:
-        """What this would do, the files, and the difference of one."""
         yield Static(self._said(), classes="words")
         yield Sides(RowList(id="changes"), LineView(id="difference"), ("Files", "What changes"))
 
     def on_mount(self) -> None:
-        """Begins with the first file."""
         self.query_one(RowList).focus()
         self._show()
 
@@ -174,7 +172,6 @@ class AgentScreen(Dialog[str]):
         return not self._agent.untouched
 
     def key_line(self) -> Content:
-        """The keys, with what they would do."""
         if self._writing:
             return Content.styled("◔ writing …", "$text-accent")
         keys = []
@@ -186,19 +183,16 @@ class AgentScreen(Dialog[str]):
 
     @on(RowList.RowHighlighted)
     def show_difference(self, event: RowList.RowHighlighted) -> None:
-        """Shows what becomes of the file under the cursor."""
         event.stop()
         if event.index < len(self._changes):
             self._show_file(event.index)
 
     def action_close(self) -> None:
-        """Closes, unless something is being written: that is waited for."""
         if not self._writing:
             super().action_close()
 
     @work(group="plan", exclusive=True, exit_on_error=False)
     async def action_other(self) -> None:
-        """Shows how to take it back, or how to connect."""
         if self._writing or not self._connected:
             return
         wanted = not self._remove
@@ -209,7 +203,6 @@ class AgentScreen(Dialog[str]):
 
     @work(group="apply", exit_on_error=False)
     async def action_apply(self) -> None:
-        """Writes what is shown; where a file changed meanwhile, shows what it would become now."""
         if self._writing:
             return
         if not changed_files(self._changes):

@@ -62,7 +62,6 @@ class TagsOfManyScreen(Dialog[TagsWanted]):
         self._selected = len(notes)
 
     def compose_inside(self) -> ComposeResult:
-        """The tags that are there, and two lines."""
         yield Static(self._present(), classes="words")
         hint = "words separated by spaces"
         yield CompletedField("Add", id="add", hint=hint, offers_for=partial(tag_offers, self._snapshot))
@@ -71,7 +70,6 @@ class TagsOfManyScreen(Dialog[TagsWanted]):
 
     @on(Input.Changed)
     def preview(self) -> None:
-        """Says what would be written."""
         self.query_one("#preview", Static).update(self._preview())
 
     def _preview(self) -> Content:
@@ -108,7 +106,6 @@ class TagsOfManyScreen(Dialog[TagsWanted]):
         return Content("   ").join(parts)
 
     def on_mount(self) -> None:
-        """The cursor goes where typing begins."""
         self.query_one("#add", Input).focus()
 
     @property
@@ -119,7 +116,6 @@ class TagsOfManyScreen(Dialog[TagsWanted]):
 
     @on(Input.Submitted)
     def enter(self, event: Input.Submitted) -> None:
-        """Enter goes to the next line, and applies from the last one."""
         event.stop()
         if event.input.id == "remove":
             self.action_go_on()
@@ -127,7 +123,6 @@ class TagsOfManyScreen(Dialog[TagsWanted]):
             self.focus_next()
 
     def action_go_on(self, review: bool = False) -> None:
-        """Closes with what was typed."""
         if any(self.values):
             self.dismiss(TagsWanted(*self.values, review))
         else:
@@ -135,11 +130,9 @@ class TagsOfManyScreen(Dialog[TagsWanted]):
 
     @property
     def unsaved(self) -> bool:
-        """Whether something was typed."""
         return any(self.values)
 
     def action_close(self) -> None:
-        """Asks first when something was typed."""
         if not self.unsaved:
             self.dismiss(None)
             return

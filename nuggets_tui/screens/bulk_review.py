@@ -48,7 +48,6 @@ class BulkReview(ReviewScreen):
         return done, said[:1].upper() + said[1:]
 
     def action_apply(self) -> None:
-        """Asks first where something would go for good."""
         edit, accepted = self._proposal.edit, self.accepted
         if not edit.question or not accepted or self._writing:
             super().action_apply()

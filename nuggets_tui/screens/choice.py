@@ -44,17 +44,14 @@ class ChoiceScreen(Dialog[str]):
         self._rows = rows
 
     def compose_inside(self) -> ComposeResult:
-        """What comes of it, and the rows."""
         yield Static(content(self.said, MUTED), classes="words")
         yield RowList(self._rows, id="choices")
 
     def on_mount(self) -> None:
-        """Begins with the first row."""
         self.query_one(RowList).focus()
 
     @on(RowList.RowSelected)
     def take(self, event: RowList.RowSelected) -> None:
-        """Closes with the choice."""
         event.stop()
         self.dismiss(event.row.key)
 

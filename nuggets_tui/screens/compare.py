@@ -51,11 +51,9 @@ class Compared:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing differs."""
         return not self.rows
 
     def count(self, since: str) -> int:
-        """How many differ in this way."""
         return sum(_since(change) == since for _, change in self.rows)
 
 
@@ -106,7 +104,6 @@ class CompareScreen(Dialog[str]):
         self._begin = note_id
 
     def compose_inside(self) -> ComposeResult:
-        """How much differs, each thing at the left, and how it differs at the right."""
         recalled = self._found.count(_RECALLED)
         real = [since for since in _SINCE if since != _RECALLED and self._found.count(since)]
         counts = [f"{self._found.count(since):,} {since}" for since in real]
@@ -121,7 +118,6 @@ class CompareScreen(Dialog[str]):
         yield Sides(RowList(id="changes"), LineView(id="difference"), ("Differs", "Then and now"))
 
     def on_mount(self) -> None:
-        """Begins with the note that was shown, if it differs."""
         rows, changes = self._found.rows, self.query_one(RowList)
         changes.set_source(
             len(rows), lambda index: _row(*rows[index]), height=2, key_at=lambda index: rows[index][0]
@@ -134,7 +130,6 @@ class CompareScreen(Dialog[str]):
             self.call_after_refresh(changes.move_to, begin)
 
     def key_line(self) -> Content:
-        """The keys; what cannot be restored alone says so."""
         one = "b  restore this note · " if self._restorable is not None else ""
         return key_content(f"{one}B  restore everything · tab  switch · esc  close")
 
@@ -146,7 +141,6 @@ class CompareScreen(Dialog[str]):
 
     @on(RowList.RowHighlighted)
     def show_difference(self, event: RowList.RowHighlighted) -> None:
-        """Shows how the thing under the cursor differs."""
         event.stop()
         self.refresh_keys()
         change = event.row.data
@@ -154,7 +148,6 @@ class CompareScreen(Dialog[str]):
             self.query_one("#difference", LineView).show_lines(partial(_lines, change, self._found.title_of))
 
     def action_bring_back(self) -> None:
-        """Proposes to bring the note under the cursor back."""
         change = self._restorable
         if change is None:
             notify(self, "You can only restore a note that existed then. B restores everything.")
@@ -162,7 +155,6 @@ class CompareScreen(Dialog[str]):
             self.dismiss(change.id)
 
     def action_go_back(self) -> None:
-        """Proposes to go back to all of it."""
         self.dismiss(ALL)
 
 

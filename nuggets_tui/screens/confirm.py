@@ -31,15 +31,12 @@ class ConfirmScreen(Dialog[bool]):
         self._leaves = leaves
 
     def compose_inside(self) -> ComposeResult:
-        """What the question is about."""
         yield Static(Content(safe_block(self._text, 2000)), classes="words")
 
     def action_answer(self, sure: bool) -> None:
-        """Closes with the answer."""
         self.dismiss(sure)
 
     def action_close(self) -> None:
-        """esc: goes on with leaving, or takes back what asked."""
         if self._leaves:
             self.action_answer(True)
         else:

@@ -90,7 +90,6 @@ class ConflictScreen(TypedDialog[Resolution]):
         self.choice: Side = clash.own
 
     def compose_inside(self) -> ComposeResult:
-        """What it is about, the three versions, and the result."""
         clash = self._clash
         yield Static(self._about(), classes="words", id="about")
         with Container(id="versions"):
@@ -105,7 +104,6 @@ class ConflictScreen(TypedDialog[Resolution]):
             yield TextField("Result", clash.version(clash.own).text, id="result")
 
     def on_mount(self) -> None:
-        """Letters act from the beginning."""
         self.query_one("#ours").focus()
         for field in self.query(TextArea):
             field.move_cursor(field.document.end)
@@ -197,30 +195,25 @@ class ConflictScreen(TypedDialog[Resolution]):
         return self.result not in (None, self._clash.ours.text, self._clash.theirs.text)
 
     def action_take(self, side: Side) -> None:
-        """Puts one of the two into the result."""
         self.choice = side
         if self._clash.textual:
             self._set_result(self._clash.version(side).text)
         self._show_choice()
 
     def action_all(self) -> None:
-        """Settles all that wait as this one, or this one alone again."""
         self.alike = not self.alike and self._waiting > 1
         self._show_choice()
 
     def action_edit(self) -> None:
-        """The cursor goes into the result."""
         if self._clash.textual:
             self.query_one("#result").focus()
 
     @on(TextArea.Changed)
     @on(Input.Changed)
     def follow(self) -> None:
-        """Says what the result is now."""
         self._show_choice()
 
     def on_descendant_focus(self) -> None:
-        """Other keys act in the field."""
         self.refresh_keys()
 
     def _show_choice(self) -> None:
@@ -239,7 +232,6 @@ class ConflictScreen(TypedDialog[Resolution]):
         self.refresh_keys()
 
     def key_line(self) -> Content:
-        """The keys, with what would be saved."""
         names = {side: safe_line(name, _LONGEST_NAME) for side, name in self.names.items()}
         taken = "as edited" if self.is_mounted and self.edited else names[self.choice]
         if self._typing:
@@ -254,7 +246,6 @@ class ConflictScreen(TypedDialog[Resolution]):
         )
 
     def refresh_keys(self) -> None:
-        """As in every dialog; the focus comes before everything stands."""
         if self.is_mounted:
             super().refresh_keys()
 
@@ -265,7 +256,6 @@ class ConflictScreen(TypedDialog[Resolution]):
     # Saving and leaving
 
     def action_save(self) -> None:
-        """Writes what was decided."""
         text = self.result
         if self.alike and not self.edited:
             self._save_all()
@@ -308,7 +298,6 @@ class ConflictScreen(TypedDialog[Resolution]):
             self.dismiss((done[-1], f"Resolved {plural(len(done), 'conflict')}: {side}"))
 
     def action_close(self) -> None:
-        """Leaves the field, then leaves the conflict waiting; asks first when the result was edited."""
         if self._typing:
             self.query_one("#ours").focus()
         elif not self.edited:

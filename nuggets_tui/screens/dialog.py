@@ -65,14 +65,12 @@ class Dialog(ModalScreen[_Answer]):
     not_saved = ""
 
     def compose(self) -> ComposeResult:
-        """The box around what a dialog holds."""
         with Vertical(id="box") as box:
             box.border_title = Content(safe_line(self.heading, 200))
             yield from self.compose_inside()
             yield DialogKeys(self.key_line(), id="dialog-keys")
 
     async def on_event(self, event: Event) -> None:
-        """One that was closed before it stood has no parts, and none is to be set up."""
         if not isinstance(event, Mount) or self.query(DialogKeys):
             await super().on_event(event)
 
@@ -93,15 +91,12 @@ class Dialog(ModalScreen[_Answer]):
         dismiss_information(self)
 
     def compose_inside(self) -> ComposeResult:
-        """What the dialog holds."""
         raise NotImplementedError
 
     def key_line(self) -> Content:
-        """The line of keys at the bottom."""
         return key_content(keys_of(self).filled(self.keys))
 
     def refresh_keys(self) -> None:
-        """Says the keys anew, when they do something else than before."""
         self.query_one(DialogKeys).line = self.key_line()
 
     @property
@@ -110,7 +105,6 @@ class Dialog(ModalScreen[_Answer]):
         return False
 
     def here(self) -> Here:
-        """What the help says first when it is called from this dialog."""
         from nuggets_tui.pane_help import dialog_here
 
         return dialog_here(safe_line(self.heading, 200), self.about, self.key_line())
@@ -129,7 +123,6 @@ class Dialog(ModalScreen[_Answer]):
         return super().dismiss(result)
 
     def action_close(self) -> None:
-        """Closes without an answer."""
         self.dismiss(None)
 
     def if_sure(self, question: ModalScreen[bool], then: Callable[[], object]) -> None:
@@ -185,7 +178,6 @@ class DialogKeys(Widget):
         self.set_reactive(DialogKeys.line, line)
 
     def render(self) -> Content:
-        """As many keys in a line as have room; with room for one line, those that fit beside the one that leaves."""
         lines = self._lines(self.size.width)
         if len(lines) <= self.size.height:
             return Content("\n").join(lines)
@@ -198,7 +190,6 @@ class DialogKeys(Widget):
         return Content(_BETWEEN).join([*keys, leaves])
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """The lines that the keys take."""
         return len(self._lines(width))
 
     def _lines(self, width: int) -> list[Content]:
@@ -211,7 +202,6 @@ class DialogKeys(Widget):
         return lines
 
     def on_click(self, event: Click) -> None:
-        """Presses the key under the mouse."""
         key = event.style.meta.get("press")
         if key:
             event.stop()

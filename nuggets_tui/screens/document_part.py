@@ -35,11 +35,9 @@ class DocumentPartScreen(Dialog[None]):
         self._read = read
 
     def compose_inside(self) -> ComposeResult:
-        """The lines."""
         yield LineView(partial(part_lines, self._passage, ""), id="lines")
 
     def on_mount(self) -> None:
-        """Reads the rest."""
         self.query_one(LineView).focus()
         self.read_all()
 

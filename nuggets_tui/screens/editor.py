@@ -90,7 +90,6 @@ class EditorScreen(TypedDialog[Saved | PendingConflict]):
         self._previews = 0
 
     def compose_inside(self) -> ComposeResult:
-        """The fields."""
         note = self._note
         fields = fields_of(note) if note is not None else {}
         # A fact is made with a key and a value; both are called so here too. Some titles are not the key.
@@ -137,7 +136,6 @@ class EditorScreen(TypedDialog[Saved | PendingConflict]):
         return select
 
     def on_mount(self) -> None:
-        """The cursor begins in the title of a new note, at the end of the text of one that is there."""
         self._begun = self.values
         for select in self.query(Select):
             # Textual dims the line that stands for no choice.
@@ -163,7 +161,6 @@ class EditorScreen(TypedDialog[Saved | PendingConflict]):
 
     @property
     def values(self) -> dict[str, str]:
-        """What stands in the fields."""
         found = {field.id or "": field.value for field in self.query(Field)}
         found["text"] = self.query_one("#text", TextArea).text
         for select in self.query(Select):
@@ -176,7 +173,6 @@ class EditorScreen(TypedDialog[Saved | PendingConflict]):
         return self._begun
 
     def key_line(self) -> Content:
-        """The keys, with what the preview key does."""
         narrow = self.size.width < _WIDE
         preview = "text" if narrow and self._previewed else "preview"
         return key_content(f"ctrl+s  save · ctrl+z ctrl+y  undo, redo · ctrl+r  {preview} · esc  close")
@@ -188,14 +184,12 @@ class EditorScreen(TypedDialog[Saved | PendingConflict]):
         return self._preview_wanted if self._preview_wanted is not None else self.size.width >= _WIDE
 
     def action_preview(self) -> None:
-        """Shows how the text will read, or leaves that away; in a narrow terminal in the place of the text."""
         self._preview_wanted = not self._previewed
         self._arrange()
         if self.query_one("#text").display:
             self.query_one("#text").focus()
 
     def on_resize(self) -> None:
-        """Side by side where there is room."""
         self._arrange()
 
     def _arrange(self) -> None:
@@ -214,7 +208,6 @@ class EditorScreen(TypedDialog[Saved | PendingConflict]):
     @on(TextArea.Changed)
     @on(TextArea.SelectionChanged)
     def follow(self) -> None:
-        """The preview follows when the keys pause."""
         self._draw_later()
 
     def _draw_later(self) -> None:
@@ -243,7 +236,6 @@ class EditorScreen(TypedDialog[Saved | PendingConflict]):
     # Saving
 
     def action_save(self) -> None:
-        """Saves; the editor stays open when that fails."""
         if self._note is not None and not self.changed:
             notify(self, "Nothing changed.")
             self.dismiss(None)

@@ -80,7 +80,6 @@ class EntryScreen(Dialog[None]):
             self.heading = f"Undo this? {self.heading}"
 
     def compose_inside(self) -> ComposeResult:
-        """What is said of it, its parts at the left if there are several, and the differences."""
         yield Static(self._about(), classes="words", id="about")
         difference = LineView(self._lines_of(self._entry.change_set), id="lines")
         if self._parts:
@@ -90,7 +89,6 @@ class EntryScreen(Dialog[None]):
         yield Static("", id="way")
 
     def on_mount(self) -> None:
-        """The cursor keys walk the parts, or scroll."""
         self.query_one("#way").display = False
         if self._parts:
             self._show_rows()
@@ -132,7 +130,6 @@ class EntryScreen(Dialog[None]):
         return partial(change_lines, change_set, title_of=titles(self._session.snapshot))
 
     def key_line(self) -> Content:
-        """The keys, with what they do to this entry as it is now."""
         keys = []
         whole = self._whole_does()
         if whole:
@@ -168,7 +165,6 @@ class EntryScreen(Dialog[None]):
 
     @on(RowList.RowHighlighted)
     def show_part(self, event: RowList.RowHighlighted) -> None:
-        """Shows what the change under the cursor did."""
         event.stop()
         self.query_one(LineView).show_lines(self._lines_of(self._parts[event.row.key]))
         self.refresh_keys()
@@ -176,7 +172,6 @@ class EntryScreen(Dialog[None]):
     # Back and forth
 
     def action_take_back(self) -> None:
-        """Takes the whole entry back; asks first where that is much."""
         does, size = self._whole_does(), self._things
         if not does:
             notify(self, "There is nothing to undo here.")
@@ -190,7 +185,6 @@ class EntryScreen(Dialog[None]):
             self.app.push_screen(question, self._take_back_if)
 
     def action_take_back_if_asked(self) -> None:
-        """enter on the differences, where the entry was opened to be undone."""
         if self._undoing:
             self.action_take_back()
 
@@ -199,7 +193,6 @@ class EntryScreen(Dialog[None]):
             self._turn(self._entry.id)
 
     def action_do_again(self) -> None:
-        """Does again what is taken back here: the whole entry, else one change of it."""
         part = self._part_taken_back()
         if self._whole_does() == _AGAIN:
             self._turn(self._entry.id, again=True)
@@ -215,7 +208,6 @@ class EntryScreen(Dialog[None]):
         return next((id for id in (self._part_id, *self._parts) if id in self._taken_back), "")
 
     def action_turn_one(self) -> None:
-        """Takes the change under the cursor back, or does it again."""
         if self._one_does():
             self._turn(self._part_id, again=self._part_id in self._taken_back)
 

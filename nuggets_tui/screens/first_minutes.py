@@ -96,7 +96,6 @@ def _of_team(view: View) -> list[Content]:
 
 
 def _is_usual(home: Path) -> bool:
-    """Whether nobody named the folder."""
     try:
         return home.resolve() == Path(USUAL_HOME).expanduser().resolve()
     except (RuntimeError, OSError):

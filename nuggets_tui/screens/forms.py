@@ -88,7 +88,6 @@ class FormScreen(FieldsDialog[Saved | PendingConflict]):
         self._now: Mapping[str, str] = {}
 
     def compose_inside(self) -> ComposeResult:
-        """The lines."""
         for line in self._form:
             value = (self.typed or {}).get(line.name, line.value)
             if line.offers_for is None:
@@ -104,11 +103,9 @@ class FormScreen(FieldsDialog[Saved | PendingConflict]):
 
     @on(Input.Changed)
     def note_values(self) -> None:
-        """What is offered in one line may depend on the others; offers are looked for in a thread."""
         self._now = self.values
 
     def on_mount(self) -> None:
-        """The cursor goes where typing begins."""
         self._now = self.values
         self.query_one(f"#{self._first}", Input).focus()
 
@@ -119,12 +116,10 @@ class FormScreen(FieldsDialog[Saved | PendingConflict]):
 
     @on(DescendantBlur)
     def remark(self) -> None:
-        """Says what is worth knowing of what was typed, once a line is left."""
         for name, said in (self._remarks(self.values) if self._remarks is not None else {}).items():
             self.query_one(f"#{name}", Field).remark(content(said, "$text-warning"))
 
     async def saved(self) -> Saved | PendingConflict:
-        """Saves."""
         return await or_pending_conflict(self._save_values(self.values))
 
 
@@ -135,8 +130,6 @@ def fact_form(
     typed: Mapping[str, str] | None = None,
     text_store: TypedTextStore | None = None,
 ) -> FormScreen:
-    """The form for a new fact."""
-
     async def save(values: dict[str, str]) -> Saved:
         edit = partial(remember, nugget=values["nugget"].strip(), key=values["key"], value=values["value"])
         return await session.change(f"remembered {values['key'].strip()}", edit)
@@ -206,7 +199,6 @@ class FolderScreen(Dialog[str]):
         self._folder = folder
 
     def compose_inside(self) -> ComposeResult:
-        """Why it is asked, and the line."""
         said = (
             "MEMORY.md is the page that an agent reads when it starts. Claude Code has no project for the "
             "folder you started in, and the settings name no other. Type the folder of your MEMORY.md; one "
@@ -216,17 +208,14 @@ class FolderScreen(Dialog[str]):
         yield Field("Folder of MEMORY.md", self._folder, id="folder", hint="such as: ~/project")
 
     def on_mount(self) -> None:
-        """The cursor goes into the line."""
         self.query_one("#folder", Input).focus()
 
     @on(Input.Submitted)
     def enter(self, event: Input.Submitted) -> None:
-        """Enter goes on."""
         event.stop()
         self.action_take()
 
     def action_take(self) -> None:
-        """Closes with the folder, if one was typed."""
         folder = self.query_one("#folder", Input).value.strip()
         if folder:
             self.dismiss(folder)
@@ -243,7 +232,6 @@ class MomentScreen(Dialog[datetime]):
         self._now = now
 
     def compose_inside(self) -> ComposeResult:
-        """What can be typed, and the line."""
         said = (
             "A day (2026-11-20 means its end), a time (2026-11-20 14:30 or 14:30), an age (2h, "
             "3d), or yesterday."
@@ -252,12 +240,10 @@ class MomentScreen(Dialog[datetime]):
         yield Field("Moment", id="moment", hint="such as: yesterday")
 
     def on_mount(self) -> None:
-        """The cursor goes into the line."""
         self.query_one("#moment", Input).focus()
 
     @on(Input.Submitted)
     def take(self, event: Input.Submitted) -> None:
-        """Closes with the moment; stays, with what was typed, when it names none."""
         event.stop()
         try:
             found = moment(event.value, self._now.astimezone(), end_of_day=True)

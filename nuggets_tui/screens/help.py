@@ -166,33 +166,28 @@ class HelpScreen(Dialog[None]):
         self._sections: list[Section] = []
 
     def compose_inside(self) -> ComposeResult:
-        """The page, and the field to look for a word in it."""
         field = Field("Find", id="search", hint="a word, such as hide or log")
         field.display = False
         yield field
         yield LineView(id="lines")
 
     def on_mount(self) -> None:
-        """The cursor keys scroll."""
         self._sections = help_sections(keys_of(self), self._here, self._usable)
         self._show("")
         self.query_one(LineView).focus()
 
     def action_search(self) -> None:
-        """A field to look for a word."""
         field = self.query_one("#search", Input)
         field.display = True
         field.focus()
 
     @on(Input.Changed, "#search")
     def search(self, event: Input.Changed) -> None:
-        """Shows what of the help holds the words."""
         event.stop()
         self._show(event.value)
 
     @on(Input.Submitted, "#search")
     def read(self, event: Input.Submitted) -> None:
-        """Goes to what was found."""
         event.stop()
         self.query_one(LineView).focus()
 
@@ -202,7 +197,6 @@ class HelpScreen(Dialog[None]):
         self.query_one(LineView).show_lines(lambda width: section_lines(found, width))
 
     def action_close(self) -> None:
-        """Leaves the field first, and with it what was looked for."""
         field = self.query_one("#search", Input)
         if not field.display:
             self.dismiss(None)
@@ -254,20 +248,12 @@ def help_sections(
 def _moving(keys: KeyMap) -> tuple[tuple[str, str], ...]:
     panes = [keys.key(command.name) for command in keys.commands if command.name.startswith("pane_")]
     known = panes == [str(number) for number in range(1, len(panes) + 1)]
-    moves = (
-        (
-            ("h j k l", "move as the arrow keys do"),
-            ("ctrl+d ctrl+u", "half a page down, up"),
-            ("gg  G", "the first row, the last; start and end of a text"),
-        )
-        if keys.vim
-        else (("j k", "move down, up"),)
-    )
+    move = ("h j k l", "move as the arrow keys do") if keys.vim else ("j k", "move down, up")
     return (
         (f"1 – {len(panes)}" if known else " ".join(panes), "go to a pane"),
         ("← → tab", "previous and next pane"),
         ("↑ ↓", "move; in the graph, all four arrow keys follow links"),
-        *moves,
+        move,
         (
             "esc",
             "go back one step: to the note or pane before; clear the search, close a dialog",

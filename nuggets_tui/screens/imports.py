@@ -98,23 +98,19 @@ class PathScreen(Dialog[str]):
         self._path = path
 
     def compose_inside(self) -> ComposeResult:
-        """What can be named, and the line."""
         said = f"A file or a folder: {_FORMATS}. Its contents tell what it is. You see a preview first."
         yield Static(content(said), classes="words")
         yield Field("File or folder", self._path, id="path", hint="such as: ~/project/CLAUDE.md")
 
     def on_mount(self) -> None:
-        """The cursor goes into the line."""
         self.query_one("#path", Input).focus()
 
     @on(Input.Submitted)
     def enter(self, event: Input.Submitted) -> None:
-        """Enter goes on."""
         event.stop()
         self.action_take()
 
     def action_take(self) -> None:
-        """Closes with the path, if one was typed."""
         path = self.query_one("#path", Input).value.strip()
         if path:
             self.dismiss(path)
@@ -148,7 +144,6 @@ class ImportReview(ReviewScreen):
         return tuple(key for key in super().accepted if key in self._new)
 
     def key_line(self) -> Content:
-        """The keys, with how much would be imported; how far it is while that goes on."""
         if self._writing:
             return Content.styled(f"◔ {self._progress or 'importing …'}", "$text-accent")
         if not self._new:
@@ -157,7 +152,6 @@ class ImportReview(ReviewScreen):
         return key_content(f"ctrl+s  {counted} · space  yes/no · a  all/none · tab  switch · esc  close")
 
     def action_close(self) -> None:
-        """Closes without an answer; stops an import that is not being written yet."""
         if not self._works.stop(asked_for=True):
             super().action_close()
 
@@ -168,13 +162,11 @@ class ImportReview(ReviewScreen):
 
     @on(RowList.SelectionChanged)
     def keep_to_new(self, event: RowList.SelectionChanged) -> None:
-        """What cannot be imported gets no tick."""
         chosen = event.row_list.selected
         if not chosen <= self._new.keys():
             event.row_list.select(chosen & self._new.keys())
 
     def action_all(self) -> None:
-        """Accepts all that is new, or nothing when all of it is accepted."""
         everything = len(self.accepted) == len(self._new)
         self.query_one(RowList).select([] if everything else self._new)
 

@@ -155,7 +155,6 @@ class InboxScreen(ListsScreen):
 
     @on(RowList.RowSelected)
     def open_row(self, event: RowList.RowSelected) -> None:
-        """Enter goes to the text of a proposal, and opens the entry of a change."""
         event.stop()
         if isinstance(event.row.data, LogLine):
             self._open_entry(event.row.key, False)
@@ -163,14 +162,12 @@ class InboxScreen(ListsScreen):
             self.details_view.focus()
 
     def action_decided(self) -> None:
-        """Decided proposals too, or only those that wait."""
         self._decided = not self._decided
         self.read()
 
     def action_close(self) -> None:
-        """esc lets a selection go, then closes."""
         if self.list_of("proposals").selected:
-            self.list_of("proposals").clear_selection()
+            self.list_of("proposals").select(())
         else:
             super().action_close()
 
@@ -190,7 +187,6 @@ class InboxScreen(ListsScreen):
         return found
 
     def action_accept(self) -> None:
-        """Accepts what is meant; several of them are looked through before."""
         meant = self._meant()
         if len(meant) == 1:
             self._accept(meant[0])
@@ -206,7 +202,7 @@ class InboxScreen(ListsScreen):
         )
         if done is None:
             return
-        self.list_of("proposals").clear_selection()
+        self.list_of("proposals").select(())
         if done.change_set is not None and not done.change_set.empty:
             said = f'Accepted "{safe_line(proposal.content or proposal.target_content, _QUOTE)}"'
             self.done(said, partial(self._taken_back, done.change_set.id))
@@ -216,7 +212,6 @@ class InboxScreen(ListsScreen):
 
     @work(group="open", exclusive=True, exit_on_error=False)
     async def review(self, proposals: Collection[StoredProposal]) -> None:
-        """The review screen over some proposals."""
         from nuggets_tui.screens.pipeline_review import ProposalsReview
 
         raws = await self.attempt(self.pipeline.raws({one.raw_id for one in proposals}))
@@ -233,11 +228,10 @@ class InboxScreen(ListsScreen):
         # What was refused is undone first, then what was accepted.
         *first, last = [one.id for one in (change_set, refusal) if one is not None and one.id] or [""]
         self.undoing += [partial(self._taken_back, id) for id in first]
-        self.list_of("proposals").clear_selection()
+        self.list_of("proposals").select(())
         self.done(said, partial(self._taken_back, last) if last else None)
 
     def action_refuse(self) -> None:
-        """Refuses what is meant; several only when asked once more."""
         meant = self._meant()
         if len(meant) == 1:
             self._refuse(meant)
@@ -253,7 +247,7 @@ class InboxScreen(ListsScreen):
         done = await self.attempt(self.pipeline.tell(lambda pipeline: pipeline.refuse(ids, BY)))
         if done is None:
             return
-        self.list_of("proposals").clear_selection()
+        self.list_of("proposals").select(())
         undo = partial(self._taken_back, done.change_set.id) if done.change_set is not None else None
         self.done(f"Refused {plural(done, 'proposal')}; not proposed again", undo)
 
@@ -271,7 +265,6 @@ class InboxScreen(ListsScreen):
         return f"{told.verb.capitalize()} {safe_line(told.what, 200)}"
 
     def action_undo(self) -> None:
-        """On a change of others, that change, after a look; else what was decided here last."""
         row = self.row
         if row is not None and isinstance(row.data, LogLine):
             self._open_entry(row.key, True)

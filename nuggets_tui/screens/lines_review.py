@@ -27,13 +27,10 @@ class LinesReview(Dialog[bool]):
         self._lines = lines
 
     def compose_inside(self) -> ComposeResult:
-        """What it would do."""
         yield LineView(self._lines, id="lines")
 
     def on_mount(self) -> None:
-        """Keys scroll it."""
         self.query_one("#lines").focus()
 
     def action_agree(self) -> None:
-        """Closes with a yes."""
         self.dismiss(True)

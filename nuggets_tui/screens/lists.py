@@ -79,7 +79,6 @@ class ListsScreen(Dialog[None]):
         self._about = ""
 
     def compose_inside(self) -> ComposeResult:
-        """How it stands; the lists; and what the row under the cursor is about."""
         yield Static(id="lists-said")
         with Horizontal(id="lists-sides"):
             with Vertical(id="stack"):
@@ -90,7 +89,6 @@ class ListsScreen(Dialog[None]):
             yield LineView(id="details", classes="pane")
 
     def on_mount(self) -> None:
-        """Reads at once, then again and again while it is open."""
         self.go_to(self.open_list)
         self.read()
         self.set_interval(_EVERY, self._refresh)
@@ -102,7 +100,6 @@ class ListsScreen(Dialog[None]):
         return await self.pipeline.shown()
 
     def show(self, shown: PipelineView) -> None:
-        """Fills the lists."""
         raise NotImplementedError
 
     def lines_of(self, shown: PipelineView, row: Row | None) -> tuple[MakeLines, str]:
@@ -157,7 +154,6 @@ class ListsScreen(Dialog[None]):
         self.show_details()
 
     def list_of(self, name: str) -> RowList:
-        """A list by its name."""
         return self.query_one(f"#{name}", RowList)
 
     def name_list(self, name: str, told: str) -> None:
@@ -177,35 +173,29 @@ class ListsScreen(Dialog[None]):
         self.show_details()
 
     def action_list(self, name: str) -> None:
-        """To a list that is there."""
         if self.list_of(name).display:
             self._chosen = True
             self.go_to(name)
 
     def action_list_beside(self, step: int) -> None:
-        """To the next list."""
         there = [name for name in self.LISTS if self.list_of(name).display]
         self.action_list(there[(there.index(self.open_list) + step) % len(there)])
 
     @property
     def chosen(self) -> bool:
-        """Whether somebody chose a list."""
         return self._chosen
 
     def action_switch(self) -> None:
-        """From the list to what its row is about, and back."""
         text = self.details_view
         self.set_focus(self.list_of(self.open_list) if text.has_focus else text)
 
     @on(RowList.RowSelected)
     def open_row(self, event: RowList.RowSelected) -> None:
-        """Enter goes to the text."""
         event.stop()
         self.details_view.focus()
 
     @on(DescendantFocus)
     def follow(self, event: DescendantFocus) -> None:
-        """The list with the cursor has the room; the keys are its keys."""
         name = event.widget.id or ""
         if name in self.LISTS and name != self.open_list:
             self._chosen = True
@@ -214,7 +204,6 @@ class ListsScreen(Dialog[None]):
 
     @on(Resize)
     def fit(self) -> None:
-        """With few lines, only the list in use shows rows."""
         self.call_after_refresh(self._fit)
 
     def _fit(self) -> None:
@@ -224,13 +213,11 @@ class ListsScreen(Dialog[None]):
             self.refresh_keys()
 
     def key_line(self) -> Content:
-        """The keys of the list in use."""
         if self.focused is not None and self.focused.id == "details":
             return key_content("↑↓  scroll · tab  back to the list · esc  close")
         return key_content(f"{self.LISTS[self.open_list].keys} · ?  help · esc  close")
 
     def here(self) -> Here:
-        """The keys of all lists."""
         return self.HERE
 
     # What the row under the cursor is about
@@ -242,7 +229,6 @@ class ListsScreen(Dialog[None]):
 
     @on(RowList.RowHighlighted)
     def show_row(self, event: RowList.RowHighlighted) -> None:
-        """Another row."""
         event.stop()
         if event.row_list.id == self.open_list:
             self.show_details()
@@ -292,7 +278,6 @@ class ListsScreen(Dialog[None]):
         self.read()
 
     def action_undo(self) -> None:
-        """Takes back what was done here last, and nothing that was done elsewhere."""
         self._undo_last()
 
     @work(group="decide", exclusive=True, exit_on_error=False)

@@ -79,14 +79,12 @@ class LogFilterScreen(Dialog[Scope]):
         self._former: frozenset[str] = frozenset()
 
     def compose_inside(self) -> ComposeResult:
-        """The words, and what there is to choose from."""
         yield Field("Words in titles and reasons", self._scope.text, id="words", hint="such as: auth token")
         choices = RowList(self._rows(), multi_select=True, id="choices")
         choices.select(self._chosen_before())
         yield choices
 
     def on_mount(self) -> None:
-        """Begins in the field, so that no word that is typed gets lost."""
         self.query_one("#words", Input).focus()
 
     # What there is to choose
@@ -133,7 +131,6 @@ class LogFilterScreen(Dialog[Scope]):
 
     @on(RowList.SelectionChanged)
     def keep_one(self, event: RowList.SelectionChanged) -> None:
-        """Of days and of runs only one can be meant: the one chosen last."""
         event.stop()
         for sort in ("since", "run"):
             chosen = [key for key in event.keys if _sort(key) == sort]
@@ -147,13 +144,11 @@ class LogFilterScreen(Dialog[Scope]):
 
     @on(RowList.RowSelected)
     def take(self, event: RowList.RowSelected) -> None:
-        """Enter shows what is chosen, or what the cursor is on where nothing is."""
         event.stop()
         self.action_show_log()
 
     @on(Input.Submitted)
     def enter(self, event: Input.Submitted) -> None:
-        """Enter in the field shows the words, or what an author did whose name is typed, with what is chosen."""
         event.stop()
         author = self._named_author
         if author is None:
@@ -163,17 +158,14 @@ class LogFilterScreen(Dialog[Scope]):
             self.dismiss(self._scope_of(chosen, ""))
 
     def action_switch(self) -> None:
-        """From the words to the list, and back."""
         words, choices = self.query_one("#words", Input), self.query_one(RowList)
         (choices if words.has_focus else words).focus()
 
     def action_to_list(self) -> None:
-        """From the words down to the list."""
         self.query_one(RowList).focus()
 
     @on(Input.Changed)
     def recognise(self, event: Input.Changed) -> None:
-        """Says when what is typed is an author of the list."""
         event.stop()
         if self._named_author is not None:
             who = safe_line(self._words, _NAME)
@@ -194,7 +186,6 @@ class LogFilterScreen(Dialog[Scope]):
         return {**kinds, **names}.get(typed)
 
     def action_show_log(self) -> None:
-        """Closes with what was chosen."""
         choices = self.query_one(RowList)
         text = self._words
         chosen = choices.selected

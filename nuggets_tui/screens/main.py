@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Final, cast
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from msgspec.structs import replace
 from textual import getters, on
@@ -11,6 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.events import DescendantFocus, Key, ScreenResume
 from textual.reactive import reactive
 from textual.screen import Screen
+from textual.widgets import Input
 from textual.worker import Worker, WorkerState
 
 from core.model.snapshot import Snapshot
@@ -18,7 +19,7 @@ from nuggets_tui.commands import BY_NAME, OVERVIEW, PALETTE_KEY, Command, bindin
 from nuggets_tui.controllers.agents import AgentsController
 from nuggets_tui.controllers.arrangement import ArrangementController
 from nuggets_tui.controllers.audit import AuditController
-from nuggets_tui.controllers.context import Context
+from nuggets_tui.controllers.controller import Controller
 from nuggets_tui.controllers.daily import DailyController
 from nuggets_tui.controllers.files import FilesController
 from nuggets_tui.controllers.grounding import GroundingController
@@ -33,29 +34,16 @@ from nuggets_tui.controllers.pipeline import PipelineController
 from nuggets_tui.controllers.promotion import PromotionController
 from nuggets_tui.controllers.reading import ReadingController
 from nuggets_tui.controllers.search import SearchController
-from nuggets_tui.controllers.searches import SearchesController
 from nuggets_tui.controllers.selection import SelectionController
 from nuggets_tui.controllers.settings import SettingsController
 from nuggets_tui.controllers.sync import SyncController
 from nuggets_tui.controllers.team import TeamController
-from nuggets_tui.controllers.theme import ThemeController
 from nuggets_tui.controllers.time_travel import TimeTravelController
 from nuggets_tui.controllers.unsaved import TextsController, UnsavedController
 from nuggets_tui.keys import shown_key
-from nuggets_tui.messages import (
-    EntryOpened,
-    FactOpened,
-    FileWanted,
-    MoreLogWanted,
-    NotePicked,
-    NotesSelected,
-    PaneWanted,
-    PassageWanted,
-    SearchLeft,
-    SearchTyped,
-    TagWanted,
-)
-from nuggets_tui.notices import dismiss_all, notify_error, place_notices
+from nuggets_tui.long_work import Works
+from nuggets_tui.messages import Asked
+from nuggets_tui.notices import dismiss_all, notify, notify_error, place_notices
 from nuggets_tui.opening import Opening
 from nuggets_tui.session import Session
 from nuggets_tui.view import View
@@ -73,7 +61,7 @@ from nuggets_tui.widgets.tab_line import TabLine
 
 if TYPE_CHECKING:
     from nuggets_tui.pane_help import Here
-    from nuggets_tui.widgets.time_line import TimeLine
+    from nuggets_tui.widgets.neighbours import Neighbour
 
 
 _SELECTING: Final = ("select", "select_all")
@@ -110,44 +98,42 @@ class MainScreen(Screen[None]):
     def __init__(self, opening: Opening, *, notice: str = "") -> None:
         super().__init__()
         self._resumed = False
-        context = self.context = Context(self)
-        self.audit = AuditController(context)
-        self.texts = TextsController(context)
-        self.selection = SelectionController(context)
-        self.pipeline = PipelineController(context, self.texts)
-        self.reading = ReadingController(context, self.pipeline)
-        self.arrangement = ArrangementController(context, self.reading)
-        self.history = HistoryController(context, self.audit, self.texts, self.selection)
-        self.time_travel = TimeTravelController(context, self.audit, self.reading, self.history)
-        self.search = SearchController(context, self.arrangement, self.time_travel)
-        self.searches = SearchesController(context, self.history)
-        self.notes = NotesController(context, self.reading, self.selection, self.texts, self.history)
-        self.files = FilesController(context, self.selection)
-        self.promotion = PromotionController(context, self.history)
-        self.daily = DailyController(context, self.history, self.promotion)
-        self.sync = SyncController(context, self.history)
-        self.opening = OpeningController(context, opening, notice, self.audit, self.reading, self.search)
-        self.team = TeamController(context, self.opening, self.search, self.selection, self.history)
-        self.unsaved_texts = UnsavedController(
-            context, self.texts, self.reading, self.notes, self.history, self.pipeline, self.team
-        )
-        self.maintenance = MaintenanceController(context, self.opening, self.history, self.daily)
-        self.agents = AgentsController(context)
-        self.imports = ImportsController(context, self.history)
-        self.memories = MemoriesController(context, self.opening, self.agents, self.imports)
-        self.pace = PaceController(context)
-        self.theme = ThemeController(context)
-        self.settings = SettingsController(context, self.history, self.theme)
-        # Whoever looks back is back first, and the memory is closed last.
-        context.controllers = (
-            self.time_travel, self.audit, self.texts, self.selection, self.pipeline, self.reading, self.arrangement,
-            self.history, self.search, self.searches, self.notes, self.unsaved_texts, self.files, self.promotion,
-            self.daily, self.sync, self.maintenance, self.agents, self.imports, self.memories, self.pace, self.theme,
-            self.settings, self.team, GroundingController(context), self.opening,
-        )  # fmt: skip
+        # The session of the open memory, None before there is one; that of the team's notes beside it, where one works
+        # in a project that has such.
+        self.open_session: Session | None = None
+        self.team_session: Session | None = None
+        # Whether the log is up to date since the memory was opened, and whether everything is there that its first
+        # frame did without.
+        self.reconciled = self.complete = False
+        self.works = Works(lambda said: self.show(busy=said))
+        # They are told of what happens in this order: whoever looks back is back first, the memory is closed last.
+        self.time_travel = TimeTravelController(self)
+        self.audit = AuditController(self)
+        self.texts = TextsController(self)
+        self.selection = SelectionController(self)
+        self.pipeline = PipelineController(self)
+        self.reading = ReadingController(self)
+        self.arrangement = ArrangementController(self)
+        self.history = HistoryController(self)
+        self.search = SearchController(self)
+        self.notes = NotesController(self)
+        self.unsaved_texts = UnsavedController(self)
+        self.files = FilesController(self)
+        self.promotion = PromotionController(self)
+        self.daily = DailyController(self)
+        self.grounding = GroundingController(self)
+        self.sync = SyncController(self)
+        self.maintenance = MaintenanceController(self)
+        self.agents = AgentsController(self)
+        self.imports = ImportsController(self)
+        self.memories = MemoriesController(self)
+        self.pace = PaceController(self)
+        self.settings = SettingsController(self)
+        self.team = TeamController(self)
+        self.opening = OpeningController(self, opening, notice)
+        self.controllers = tuple(one for one in vars(self).values() if isinstance(one, Controller))
 
     def compose(self) -> ComposeResult:
-        """The header, the search box, six panes, and the keys."""
         state = MainScreen.view
         yield HeaderLine(id="header").data_bind(state)
         yield SearchBox(id="search").data_bind(state)
@@ -165,27 +151,48 @@ class MainScreen(Screen[None]):
 
     @property
     def session(self) -> Session:
-        """The session of the open memory."""
-        return self.context.session
+        """The session of the open memory. Commands that need it are off until there is one."""
+        assert self.open_session is not None
+        return self.open_session
+
+    def session_of(self, note_id: str) -> Session:
+        """The session of the memory that holds a note."""
+        team = self.team_session
+        return team if team is not None and self.view.of_team(note_id) else self.session
+
+    def show(self, **changes: object) -> None:
+        """Shows other values of some fields of the view."""
+        self.view = self.view.with_(**changes)
+
+    def show_ahead(self, **changes: object) -> None:
+        """As `show`, for what is given to the panes together with the next change."""
+        self.set_reactive(MainScreen.view, self.view.with_(**changes))
+
+    def show_team(self) -> None:
+        """Shows the team's notes as they are now, where there are such."""
+        team, session = self.view.team, self.team_session
+        if team is not None and session is not None and team.snapshot is not session.snapshot:
+            self.team.show_snapshot()
+
+    def running(self, *groups: str) -> list[Worker[object]]:
+        """The work of some groups that is under way."""
+        return [one for one in self.workers if one.group in groups and not one.is_finished]
 
     @property
-    def reconciled(self) -> bool:
-        """Whether the log is up to date since the memory was opened."""
-        return self.context.reconciled
+    def typing(self) -> bool:
+        return isinstance(self.focused, Input)
 
     @property
-    def complete(self) -> bool:
-        """Whether everything is there that the first frame did without."""
-        return self.context.complete
+    def neighbour(self) -> Neighbour | None:
+        """The row under the cursor of Neighbours, while that has the cursor."""
+        return self.neighbours_pane.neighbour if self.focused is self.neighbours_pane else None
 
     def on_mount(self) -> None:
-        """Shows the memory if it is there already, else as soon as it is."""
-        for one in self.context.controllers:
+        for one in self.controllers:
             one.mounted()
 
     def on_unmount(self) -> None:
-        """Lets everything go that was opened."""
-        for one in self.context.controllers:
+        for one in self.controllers:
             one.closing()
 
     def show_snapshot(self, snapshot: Snapshot) -> None:
@@ -202,25 +209,22 @@ class MainScreen(Screen[None]):
         self.reading.show_note(note_id, follow=follow)
 
     def watch_view(self, before: View, after: View) -> None:
-        """Commands come and go with what is shown."""
         self.pace.view_changed(before, after)
         if before.found is not after.found and after.empty and after.past is None:
-            self.context.call_later(self.opening.show_message_or_panes)
+            self.call_later(self.opening.show_message_or_panes)
         if self.is_mounted:
             # Once the lists show it: the keys act on what is under their cursors.
             self.call_later(self.show_keys)
 
     def watch_beside(self) -> None:
-        """The panes that follow show other rows."""
         if self.is_mounted:
             self.call_later(self.show_keys)
 
     # Commands
 
     def can(self, name: str) -> bool:
-        """Whether a command makes sense now."""
         command = BY_NAME[name]
-        if (command.at_once and self.context.typing) or (name in _SELECTING and self.selection.elsewhere):
+        if (command.at_once and self.typing) or (name in _SELECTING and self.selection.elsewhere):
             return False
         view = self.selection.acted_on
         return self.time_travel.can(name, view) if view.past is not None else command.makes_sense(view)
@@ -240,14 +244,12 @@ class MainScreen(Screen[None]):
         return self.view.past is not None and not self.time_travel.works_now(name)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Turns a command off in key, footer and palette alike."""
         if action == "command":
             name = str(parameters[0])
             return self.view.keys.is_bound(name, self.view) and self.answers(name)
         return super().check_action(action, parameters)
 
     async def action_command(self, name: str) -> None:
-        """Carries out a command of the catalogue, on the note that the cursor has come to by now."""
         if self._is_off(name):
             self.time_travel.carry_out_instead(name)
             return
@@ -282,7 +284,7 @@ class MainScreen(Screen[None]):
             and self.selection.target() is None
         ):
             event.stop()
-            self.context.notify("There is no single note under the cursor.")
+            notify(self, "There is no single note under the cursor.")
             return
         command = self.view.keys.bound_at_times(event.key, self.view)
         if command is not None and event.key not in self.active_bindings:
@@ -292,11 +294,11 @@ class MainScreen(Screen[None]):
                 f': "{command.title}" is in {PALETTE_KEY[0]}. To bind it, set {command.name} = "{key}" in '
                 "[keys] of settings.toml."
             )
-            self.context.notify(f"{key} is not bound now" + (where if self.can(command.name) else "."))
+            notify(self, f"{key} is not bound now" + (where if self.can(command.name) else "."))
 
     def show_keys(self) -> None:
         """Shows the keys that do something now, and what they do."""
-        typing = self.context.typing
+        typing = self.typing
         self.key_bar.hint = "⏎ or ↓  first hit     esc  leave, again to clear" if typing else ""
         place = self.focused.id if self.focused is not None else None
         if getattr(self.focused, "overview", False):
@@ -356,13 +358,11 @@ class MainScreen(Screen[None]):
         self.go_to("note")
 
     def here(self) -> Here | None:
-        """What the help says first: of the pane in use."""
         from nuggets_tui.pane_help import PLACES
 
         return PLACES.get(self.focused.id or "") if self.focused is not None else None
 
     def leave(self) -> None:
-        """Ends the app."""
         self.app.exit()
 
     # Going about
@@ -372,11 +372,9 @@ class MainScreen(Screen[None]):
         self.arrangement.go_to(pane)
 
     def action_next_pane(self, step: int) -> None:
-        """The tab key: to the next pane, also when only one is shown."""
         self.arrangement.next_pane(step)
 
     def action_pane_beside(self, step: int) -> None:
-        """An arrow to the side: to the next pane; while one looks back, to the change before or after."""
         if self.view.past is not None:
             self.time_travel.slide("change", step)
         else:
@@ -386,7 +384,7 @@ class MainScreen(Screen[None]):
         """esc outside a field, one step: the search goes where it is seen, else the selection, else the pane that fills
         the screen, else one is back where one came from.
         """
-        works = self.context.works
+        works = self.works
         place = self.focused.id if self.focused is not None else None
         away = place in PANES and self.arrangement.is_away
         if works.stop(asked_for=True):
@@ -417,7 +415,6 @@ class MainScreen(Screen[None]):
         self.show_keys()
 
     def on_resize(self) -> None:
-        """Keeps the cursor on a pane that is on screen."""
         self.call_after_refresh(self._keep_focus)
 
     def _keep_focus(self) -> None:
@@ -435,118 +432,49 @@ class MainScreen(Screen[None]):
 
     # What the panes say
 
-    @on(NotePicked)
-    def _pick_note(self, event: NotePicked) -> None:
+    @on(Asked)
+    def _do_as_asked(self, event: Asked) -> None:
         event.stop()
-        self.notes_pane.unheard = ""
-        if event.note_id:
-            self.show_note(event.note_id, follow=event.follow)
-        else:
-            self.reading.follow_facts()
+        event.what(self)
 
     @on(RowList.RowHighlighted)
     def _follow_cursor(self) -> None:
         # Lists whose rows Note does not follow: the keys act on another row now.
         self.show_keys()
 
-    @on(NotesSelected)
-    def _select(self, event: NotesSelected) -> None:
-        event.stop()
-        self.selection.select(self.query_one(f"#{event.pane}", RowList).selected)
-
-    @on(SearchTyped)
-    def _search_typed(self, event: SearchTyped) -> None:
-        event.stop()
-        self.search.typed(event.text)
-
-    @on(PassageWanted)
-    def _open_passage(self, event: PassageWanted) -> None:
-        self.search.open_passage(event.passage)
-
-    @on(TagWanted)
-    def _list_tagged(self, event: TagWanted) -> None:
-        event.stop()
-        self.search.find_tagged(event.tag)
-
-    @on(SearchLeft)
-    def _leave_search(self, event: SearchLeft) -> None:
-        event.stop()
-        self.search.leave(to_results=event.to_results)
-
-    @on(FactOpened)
-    def _open_fact(self, event: FactOpened) -> None:
-        event.stop()
-        if self.context.open_session is None:
-            # Seen already, or still, while the memory is being opened.
-            return
-        if self.view.past is None:
-            self.reading.open_fact(event.nugget, event.key)
+    def pick_note(self, note_id: str, *, follow: bool = False) -> None:
+        """Shows a note; none, with the id "", for a fact without a note. follow: as in `show_note`."""
+        self.notes_pane.unheard = ""
+        if note_id:
+            self.show_note(note_id, follow=follow)
         else:
+            self.reading.follow_facts()
+
+    def open_fact(self, nugget: str, key: str) -> None:
+        """The recall behind a fact. Rows are seen already, or still, while the memory is being opened."""
+        if self.open_session is not None and self.view.past is None:
+            self.reading.open_fact(nugget, key)
+        elif self.open_session is not None:
             self.time_travel.explain_no_recall()
 
-    @on(FileWanted)
-    def _open_file(self, event: FileWanted) -> None:
-        event.stop()
-        self.files.find_and_open(event.reference)
-
-    @on(MoreLogWanted)
-    def _read_on(self, event: MoreLogWanted) -> None:
-        event.stop()
-        self.audit.read_further()
-
-    @on(EntryOpened)
-    def _open_entry(self, event: EntryOpened) -> None:
-        event.stop()
-        if self.context.open_session is None:
-            return
-        if self.view.past is None:
-            self.history.open_entry(event.entry_id)
-        else:
-            self.time_travel.go_to_entry(event.entry_id)
-
-    @on(PaneWanted)
-    def _go_to_wanted(self, event: PaneWanted) -> None:
-        event.stop()
-        self.go_to(cast("PaneName", event.pane))
-
-    @on(Panes.ZoomWanted)
-    def _zoom(self, event: Panes.ZoomWanted) -> None:
-        event.stop()
-        self.arrangement.zoom(event.pane)
+    def open_entry(self, entry_id: str) -> None:
+        """An entry of the log whole; while one looks back, the state after it."""
+        if self.open_session is not None and self.view.past is None:
+            self.history.open_entry(entry_id)
+        elif self.open_session is not None:
+            self.time_travel.go_to_entry(entry_id)
 
     # These come from widgets whose modules are loaded later.
 
     def on_graph_view_node_focused(self) -> None:
-        """The keys act on another note of the picture."""
         self.show_keys()
 
     def on_graph_overview_view_changed(self) -> None:
-        """The keys act on another point."""
         self.show_keys()
-
-    def on_graph_pane_overview_left(self) -> None:
-        """Back to the surroundings of a note."""
-        self.arrangement.leave_overview()
-
-    def on_time_line_slide(self, event: TimeLine.Slide) -> None:
-        """The slider asks for another moment."""
-        event.stop()
-        self.time_travel.slide(event.by, event.step)
-
-    def on_time_line_jump(self, event: TimeLine.Jump) -> None:
-        """A part of the bar was clicked."""
-        event.stop()
-        self.time_travel.slide("to", event.position)
-
-    def on_time_line_left(self, event: TimeLine.Left) -> None:
-        """The cursor goes on to the notes."""
-        event.stop()
-        self.go_to("notes")
 
     # Errors
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        """Work that fails in a way nobody thought of is said, not swallowed."""
         if event.state is WorkerState.ERROR and isinstance(event.worker.error, Exception):
             self.log.error(event.worker.error)
             notify_error(self, event.worker.error)

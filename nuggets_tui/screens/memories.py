@@ -69,19 +69,16 @@ class MemoriesScreen(Dialog[str]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("o", "open", "open", show=False)]
 
     def __init__(self, home: str, now: datetime) -> None:
-        """`home`: the folder that is open."""
         super().__init__(classes="large")
         self._home = home
         self._now = now
         self._found: tuple[FoundMemory, ...] = ()
 
     def compose_inside(self) -> ComposeResult:
-        """What can be done with them, and the list."""
         yield Static(content(_INTRODUCTION, MUTED), classes="words")
         yield RowList(id="choices", empty_text=_SEARCHING)
 
     def on_mount(self) -> None:
-        """Looks for them."""
         self.query_one(RowList).focus()
         self.find_memories()
 
@@ -109,7 +106,6 @@ class MemoriesScreen(Dialog[str]):
 
     @on(RowList.RowSelected)
     def take(self, event: RowList.RowSelected) -> None:
-        """Shows the pages of Claude Code; answers with any other folder."""
         event.stop()
         one = self._found[int(event.row.key)]
         if one.kind == "claude":
@@ -122,7 +118,6 @@ class MemoriesScreen(Dialog[str]):
             self.dismiss(path)
 
     def action_open(self) -> None:
-        """Answers with the folder under the cursor, whatever it holds."""
         row = self.query_one(RowList).cursor_row
         if row is not None:
             self.dismiss(self._found[int(row.key)].path)
@@ -145,19 +140,16 @@ class PagesScreen(Dialog[str]):
         self._pages: tuple[Page, ...] = ()
 
     def compose_inside(self) -> ComposeResult:
-        """Where they lie, the pages, and the text of one."""
         yield Static(content(self._memory.path, MUTED), classes="words")
         rows = RowList(id="changes", empty_text=Content("There are no readable pages here."))
         yield Sides(rows, LineView(id="difference"), ("Pages", "Text"))
 
     def on_mount(self) -> None:
-        """Begins with the first page."""
         self.query_one(RowList).focus()
         self.list_pages()
 
     @work(group="pages", exclusive=True, exit_on_error=False)
     async def list_pages(self) -> None:
-        """Lists what is in the folder."""
         from core.memories import pages
 
         self._pages = await self.attempt(run_in_thread(pages, Path(self._memory.path))) or ()
@@ -172,12 +164,10 @@ class PagesScreen(Dialog[str]):
         return Row(key, (content(safe_line(page.name, 300), "bold"), said))
 
     def action_open(self) -> None:
-        """Answers with the folder."""
         self.dismiss(self._memory.path)
 
     @on(RowList.RowHighlighted)
     def show_page(self, event: RowList.RowHighlighted) -> None:
-        """Reads the page under the cursor."""
         event.stop()
         self.read_page_text(self._pages[int(event.row.key)])
 

@@ -84,7 +84,6 @@ class MergeScreen(Dialog[Reviewed | PendingConflict]):
         self._shown: tuple[tuple[str, MergeChoices, str | None], ChangeSet] | None = None
 
     def compose_inside(self) -> ComposeResult:
-        """The fields at the left; the result above what both notes say."""
         yield Static(self._words(), id="merging", classes="words")
         with Horizontal(id="sides"):
             fields = RowList(self._rows(), id="changes", classes="pane")
@@ -97,7 +96,6 @@ class MergeScreen(Dialog[Reviewed | PendingConflict]):
                     yield view
 
     def on_mount(self) -> None:
-        """Begins with the first field."""
         self.query_one(RowList).focus()
         self._preview()
 
@@ -126,12 +124,10 @@ class MergeScreen(Dialog[Reviewed | PendingConflict]):
 
     @property
     def field(self) -> str:
-        """The field under the cursor."""
         row = self.query_one(RowList).cursor_row
         return row.key if row is not None else "title"
 
     def action_choose(self, step: int) -> None:
-        """The next of what the field under the cursor may take."""
         name = self.field
         if name == "content" and self.text is not None:
             self._ask_to_drop("Use the text of the notes again?", self._drop_text)
@@ -145,7 +141,6 @@ class MergeScreen(Dialog[Reviewed | PendingConflict]):
 
     @work(group="preview", exclusive=True, exit_on_error=False)
     async def action_edit_text(self) -> None:
-        """Opens the merged text, to be edited before anything is written."""
         proposed = await self.attempt(self._proposed())
         if proposed is None:
             return
@@ -176,14 +171,12 @@ class MergeScreen(Dialog[Reviewed | PendingConflict]):
         self.app.push_screen(question, answered)
 
     def action_close(self) -> None:
-        """Asks first when the merged text was edited."""
         if self.text is None:
             super().action_close()
         else:
             self._ask_to_drop("Close without merging?", super().action_close)
 
     def action_swap(self) -> None:
-        """The other note stays instead; each field is still taken from the note it was taken from."""
         self._survivor, self._other = self._other, self._survivor
         turned = {"survivor": "other", "other": "survivor", "both": "both"}
         chosen: dict[str, Any] = {name: turned[getattr(self.choices, name)] for name in _FIELDS}
@@ -198,18 +191,15 @@ class MergeScreen(Dialog[Reviewed | PendingConflict]):
 
     @on(RowList.RowHighlighted)
     def show_field(self, event: RowList.RowHighlighted) -> None:
-        """Shows what both notes say in the field under the cursor."""
         event.stop()
         self._show_both()
 
     @on(RowList.RowSelected)
     def enter(self, event: RowList.RowSelected) -> None:
-        """Enter chooses as well."""
         event.stop()
         self.action_choose(1)
 
     def action_switch(self) -> None:
-        """To the next pane."""
         self.focus_next()
 
     # Showing
@@ -255,11 +245,9 @@ class MergeScreen(Dialog[Reviewed | PendingConflict]):
     # Answering
 
     def action_merge(self) -> None:
-        """Merges as shown."""
         self._answer(self._merged)
 
     def action_no_duplicates(self) -> None:
-        """Remembers that the two are no duplicates, so that reflection never proposes to merge them."""
         self._answer(self._refused)
 
     @work(group="answer", exclusive=True, exit_on_error=False)
@@ -297,16 +285,13 @@ class MergedTextScreen(TypedDialog[str]):
         self._text = text
 
     def compose_inside(self) -> ComposeResult:
-        """One large field."""
         yield TextField("Text", self._text, id="text")
 
     def on_mount(self) -> None:
-        """The cursor is in it."""
         self.query_one(TextField).focus()
 
     @property
     def values(self) -> dict[str, str]:
-        """What stands in the field."""
         return {"text": self.query_one(TextField).text}
 
     @property
@@ -316,11 +301,9 @@ class MergedTextScreen(TypedDialog[str]):
 
     @property
     def unsaved(self) -> bool:
-        """Whether something was typed."""
         return self.values["text"] != self._text
 
     def action_take(self) -> None:
-        """Takes the text for the merge."""
         self.dismiss(self.values["text"] if self.unsaved else None)
 
 

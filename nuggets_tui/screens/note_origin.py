@@ -41,11 +41,9 @@ class NoteOriginScreen(Dialog[None]):
         self._now = now
 
     def compose_inside(self) -> ComposeResult:
-        """The lines."""
         yield LineView(self._lines, id="lines")
 
     def on_mount(self) -> None:
-        """Keys scroll it."""
         self.query_one("#lines").focus()
 
     def _lines(self, width: int) -> list[Content]:

@@ -73,7 +73,6 @@ async def open_at(app: App[Any], path: Path, line: int, column: int) -> None:
 
 
 def _editor(instead: _Instead) -> list[str]:
-    """The words of the editor's command."""
     command = next((os.environ[name] for name in _EDITORS if os.environ.get(name, "").strip()), "")
     if not command:
         raise InvalidInputError(

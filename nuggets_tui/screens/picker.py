@@ -88,25 +88,21 @@ class PickerScreen(Dialog[tuple[str, str]]):
         self._ask_reason = ask_reason
 
     def compose_inside(self) -> ComposeResult:
-        """The words, the list, and the reason."""
         yield Field("Which note?", id="words", hint="words or letters of its title, or words of its text")
         yield RowList(id="choices", empty_text="No other note matches.")
         if self._ask_reason:
             yield Field("Reason", _REASON, id="reason")
 
     def on_mount(self) -> None:
-        """Begins with the newest notes."""
         self.query_one("#words", Input).focus()
         self.refresh_choices("")
 
     @on(Input.Changed, "#words")
     def typed(self, event: Input.Changed) -> None:
-        """Other words, other notes."""
         self.refresh_choices(event.value)
 
     @work(group="pick", exclusive=True, exit_on_error=False)
     async def refresh_choices(self, text: str) -> None:
-        """Shows the notes that fit."""
         self._queries += 1
         found = await self.attempt(run_in_thread(self._fitting, text, self._queries))
         if found is not None:
@@ -187,19 +183,16 @@ class PickerScreen(Dialog[tuple[str, str]]):
         return "; ".join(link_reasons(self._note, note)) if self._note is not None else ""
 
     def action_move(self, step: int) -> None:
-        """Walks the list while the cursor stays in the field."""
         choices = self.query_one(RowList)
-        choices.action_cursor_down() if step > 0 else choices.action_cursor_up()
+        choices.action_move("down" if step > 0 else "up")
 
     @on(Input.Submitted)
     def enter(self, event: Input.Submitted) -> None:
-        """Goes on to the reason, if one is asked for; from there takes the note under the list's cursor."""
         event.stop()
         self._go_on(event.input)
 
     @on(RowList.RowSelected)
     def clicked(self, event: RowList.RowSelected) -> None:
-        """A click on the row under the cursor goes on with it."""
         event.stop()
         self._go_on(self.query_one(RowList))
 
@@ -215,7 +208,6 @@ class PickerScreen(Dialog[tuple[str, str]]):
             reason.select_all()
 
     def action_take(self) -> None:
-        """Closes with the choice."""
         row = self.query_one(RowList).cursor_row
         if row is None:
             return

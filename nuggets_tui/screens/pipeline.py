@@ -100,7 +100,6 @@ class PipelineScreen(ListsScreen):
     _measures = 0
 
     def on_mount(self) -> None:
-        """The list of sessions is there once there are any."""
         self.list_of("sessions").display = False
         self._measure()
         self.set_interval(_MEASURE_EVERY, self._measure)
@@ -172,13 +171,11 @@ class PipelineScreen(ListsScreen):
         self.said.update(Content("\n").join((first, why)))
 
     def key_line(self) -> Content:
-        """The keys of the list in use."""
         if self.now_shown is not None and not self.now_shown.begun:
             return key_content(_FIRST_KEYS)
         return super().key_line()
 
     def lines_of(self, shown: PipelineView, row: Row | None) -> tuple[MakeLines, str]:
-        """What a row is about."""
         from core.pipeline.health import HealthDomain, HealthReport, Recommendation
         from core.pipeline.records import Document, Job, SessionOverview
 
@@ -225,7 +222,6 @@ class PipelineScreen(ListsScreen):
 
     @work(group="decide", exit_on_error=False)
     async def action_retry(self) -> None:
-        """Gives the dead job under the cursor another try; one that left a part of its text reads on."""
         from core.pipeline.records import Job
 
         job = self.row.data if self.row is not None else None
@@ -239,7 +235,6 @@ class PipelineScreen(ListsScreen):
 
     @work(group="decide", exit_on_error=False)
     async def action_retry_all(self) -> None:
-        """Gives every dead job another try."""
         if self.open_list != "work" or not self.pipeline.begun:
             return
         count = await self.attempt(self.pipeline.ask(lambda pipeline: pipeline.retry_dead()))
@@ -248,7 +243,6 @@ class PipelineScreen(ListsScreen):
 
     @work(group="decide", exit_on_error=False)
     async def action_pause(self) -> None:
-        """Stops the work of all processes, or lets it go on."""
         if not self.pipeline.begun:
             return
         paused = await self.attempt(self.pipeline.ask(_pause_or_resume))
@@ -256,7 +250,6 @@ class PipelineScreen(ListsScreen):
             self.done("Paused: no program processes texts of this memory. p resumes" if paused else "Resumed")
 
     def action_submit(self) -> None:
-        """A text to hand in."""
         from nuggets_tui.screens.pipeline_intake import SubmitScreen
 
         screen = SubmitScreen(self.pipeline, self.session.snapshot, text_store=self.text_store_of())
@@ -269,7 +262,6 @@ class PipelineScreen(ListsScreen):
     # What is removed and comes back
 
     def action_remove(self) -> None:
-        """Removes the document under the cursor; the text of a job only after a look."""
         if self.open_list == "documents":
             self._remove_document()
         elif self.open_list == "work":
@@ -331,7 +323,6 @@ class PipelineScreen(ListsScreen):
         return f"The text is back{shown}{left}"
 
     def action_undo(self) -> None:
-        """Brings back the removed text under the cursor, also another day's; else takes back what was done last."""
         raw_id = self._text_here() if self.open_list == "work" else ""
         _, history = cast("tuple[object, tuple[HistoryRow, ...]]", self.read_of.get(raw_id, (0, (0, ())))[1])
         if removed_at(history) is not None and not self.undoing:
@@ -341,14 +332,12 @@ class PipelineScreen(ListsScreen):
     # Documents and health
 
     def action_add_document(self) -> None:
-        """A file or page to add."""
         from nuggets_tui.screens.pipeline_intake import AddDocumentScreen
 
         self.app.push_screen(AddDocumentScreen(self.pipeline), self._submitted)
 
     @work(group="open", exclusive=True, exit_on_error=False)
     async def action_repair(self) -> None:
-        """Shows what the repair under the cursor would do, else all that are recommended; runs them after a yes."""
         from core.pipeline.health import Recommendation
 
         row, report = self.row, self.pipeline.measured
@@ -392,7 +381,6 @@ class PipelineScreen(ListsScreen):
 
 
 def _pause_or_resume(pipeline: Pipeline) -> bool:
-    """Whether the work rests now."""
     if pipeline.paused:
         pipeline.resume()
     else:

@@ -52,7 +52,6 @@ class SubmitScreen(TypedDialog[str]):
         self.text_store = text_store
 
     def compose_inside(self) -> ComposeResult:
-        """One large field, and where its notes go."""
         typed = self.typed or {}
         yield TextField("a paragraph, a decision or a whole session", typed.get("text", ""), id="text")
         yield CompletedField(
@@ -64,12 +63,10 @@ class SubmitScreen(TypedDialog[str]):
         )
 
     def on_mount(self) -> None:
-        """The cursor is in it."""
         self.query_one("#text").focus()
 
     @property
     def values(self) -> dict[str, str]:
-        """What was typed."""
         return {
             "text": self.query_one("#text", TextField).text,
             "nugget": self.query_one("#nugget", CompletedField).value,
@@ -77,11 +74,9 @@ class SubmitScreen(TypedDialog[str]):
 
     @property
     def begun(self) -> Mapping[str, str]:
-        """It begins empty."""
         return {"text": "", "nugget": ""}
 
     def action_submit(self) -> None:
-        """Hands it in; nothing to hand in closes."""
         values = self.values
         if values["text"].strip():
             self._submit(values["text"], values["nugget"].strip())
@@ -135,26 +130,21 @@ class AddDocumentScreen(TypedDialog[str]):
         self._pipeline = pipeline
 
     def compose_inside(self) -> ComposeResult:
-        """One line."""
         yield Field("File or address", id="source", hint="~/notes/design.md or https://…")
 
     def on_mount(self) -> None:
-        """The cursor is in it."""
         self.query_one("#source").focus()
 
     @property
     def values(self) -> dict[str, str]:
-        """What was typed."""
         return {"source": self.query_one("#source", Field).value}
 
     @property
     def begun(self) -> Mapping[str, str]:
-        """It begins empty."""
         return {"source": ""}
 
     @on(Input.Submitted, "#source")
     def add(self, event: Input.Submitted) -> None:
-        """Adds it; nothing to add closes."""
         event.stop()
         if event.value.strip():
             self._add(event.value.strip())

@@ -129,13 +129,11 @@ class ProblemsScreen(Dialog[str]):
         self._found = found
 
     def compose_inside(self) -> ComposeResult:
-        """The list at the left, what is known of each at the right."""
         yield Static(content(_INTRODUCTION, MUTED), classes="words")
         things, details = RowList(self._rows(), id="changes"), LineView(id="difference")
         yield Sides(things, details, ("Could not be used", "Details"))
 
     def on_mount(self) -> None:
-        """Begins with the first one."""
         self.query_one(RowList).focus()
 
     def _rows(self) -> list[Row]:
@@ -151,16 +149,13 @@ class ProblemsScreen(Dialog[str]):
 
     @on(RowList.RowHighlighted)
     def show_details(self, event: RowList.RowHighlighted) -> None:
-        """Shows what is known of the thing under the cursor."""
         event.stop()
         self.query_one(LineView).show_lines(partial(detail_lines, self._found[int(event.row.key)]))
 
     def action_go_on(self, command: str) -> None:
-        """Closes, and goes on with a command of the main screen."""
         self.dismiss(command)
 
     def action_open_file(self) -> None:
-        """The file in the person's own editor; what can be read afterwards leaves the list."""
         try:
             open_outside(self.app, self._present.path)
         except NuggetsError as error:
@@ -170,7 +165,6 @@ class ProblemsScreen(Dialog[str]):
 
     @work(group="reload", exclusive=True, exit_on_error=False)
     async def reload(self) -> None:
-        """Reads the files once more."""
         await self.attempt(self._session.reconcile())
         found = await self.attempt(self._session.read(unreadable, self._session.memory))
         if found is None:

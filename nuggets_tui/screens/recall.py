@@ -40,11 +40,9 @@ class RecallScreen(Dialog[None]):
         self._key = key
 
     def compose_inside(self) -> ComposeResult:
-        """The lines."""
         yield LineView(lambda width: [Content.styled("decoding …", _MUTED)], id="lines")
 
     def on_mount(self) -> None:
-        """Asks."""
         self.query_one(LineView).focus()
         self.ask()
 

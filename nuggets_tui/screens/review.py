@@ -83,7 +83,6 @@ class ReviewScreen(Dialog[Reviewed | PendingConflict]):
         self.answered = False
 
     def compose_inside(self) -> ComposeResult:
-        """What is proposed at the left, the difference at the right."""
         yield Static(self._about, classes="words")
         changes = RowList(multi_select=self._partly, id="changes")
         self.fill(changes)
@@ -92,7 +91,6 @@ class ReviewScreen(Dialog[Reviewed | PendingConflict]):
         yield Sides(changes, LineView(id="difference"), self._titles)
 
     def on_mount(self) -> None:
-        """Begins with the first change."""
         self.query_one(RowList).focus()
 
     @property
@@ -109,7 +107,6 @@ class ReviewScreen(Dialog[Reviewed | PendingConflict]):
 
     @property
     def decided(self) -> bool:
-        """Whether there is anything to write."""
         return bool(self.accepted)
 
     def fill(self, changes: RowList) -> None:
@@ -121,14 +118,12 @@ class ReviewScreen(Dialog[Reviewed | PendingConflict]):
         )  # fmt: skip
 
     def row(self, item: ReviewItem) -> Row:
-        """The row of a change."""
         # The sign for accepted stands right before the text.
         title = Content.assemble(" ", content(item.title, "bold"))
         head = sides(title, content(item.kind, "$text-secondary"))
         return Row(item.key, (head, Content.assemble(" ", content(item.detail, MUTED))))
 
     def key_line(self) -> Content:
-        """The keys, with how many changes would be applied."""
         if self._writing:
             return Content.styled(f"◔ writing {plural(len(self.accepted), 'change')} …", "$text-accent")
         if self._apply_accepted is None:
@@ -139,25 +134,21 @@ class ReviewScreen(Dialog[Reviewed | PendingConflict]):
 
     @on(RowList.RowHighlighted)
     def show_difference(self, event: RowList.RowHighlighted) -> None:
-        """Shows what the change under the cursor does."""
         event.stop()
         item = self._items[event.index]
         self.query_one("#difference", LineView).show_lines(item.lines)
 
     @on(RowList.SelectionChanged)
     def count(self, event: RowList.SelectionChanged) -> None:
-        """Says how many changes would be applied."""
         event.stop()
         self.refresh_keys()
 
     def action_all(self) -> None:
-        """Accepts all, or none when all are accepted."""
         if self._partly:
             changes = self.query_one(RowList)
             changes.select([] if len(changes.selected) == len(self._keys) else self._keys)
 
     def action_apply(self) -> None:
-        """Writes what was decided; closes when that is nothing."""
         if self._writing:
             return
         self.answered = True
@@ -167,7 +158,6 @@ class ReviewScreen(Dialog[Reviewed | PendingConflict]):
             self.dismiss(None)
 
     def action_close(self) -> None:
-        """Closes without an answer, unless something is being written: that is waited for."""
         if not self._writing:
             super().action_close()
 
@@ -248,7 +238,6 @@ class DecidingReview(ReviewScreen):
         return bool(self.accepted or self.refused)
 
     def key_line(self) -> Content:
-        """The keys, with how many changes would be applied and refused."""
         if not self._choosable:
             return key_content("tab  switch · esc  close")
         refused = len(self.refused)
@@ -259,7 +248,6 @@ class DecidingReview(ReviewScreen):
 
     @on(RowList.SelectionChanged)
     def mark(self, event: RowList.SelectionChanged) -> None:
-        """Says in each row what becomes of it; what cannot be chosen is not."""
         # What is selected by now: an event may speak of what was so a moment ago.
         chosen = event.row_list.selected
         self._later -= chosen
@@ -269,14 +257,12 @@ class DecidingReview(ReviewScreen):
             event.row_list.select(chosen & self._choosable)
 
     def action_all(self) -> None:
-        """Accepts all that is proposed and not refused; when it is accepted, leaves all that for later."""
         wanted = self._proposed.difference(self.refused)
         all_accepted = wanted <= set(self.accepted)
         self._later = wanted if all_accepted else frozenset()
         self.query_one(RowList).select([] if all_accepted else wanted)
 
     def action_later(self) -> None:
-        """Leaves the change under the cursor for later, and steps on."""
         changes = self.query_one(RowList)
         row = changes.cursor_row
         if row is None:
@@ -288,7 +274,7 @@ class DecidingReview(ReviewScreen):
             else:
                 self.fill(changes)
                 self.refresh_keys()
-        changes.action_cursor_down()
+        changes.action_move("down")
 
     def fill(self, changes: RowList) -> None:
         """Puts a row for each change into the list, with what becomes of it."""
@@ -296,7 +282,6 @@ class DecidingReview(ReviewScreen):
         super().fill(changes)
 
     def row(self, item: ReviewItem) -> Row:
-        """The row of a change."""
         refused = item.key in self._refused
         later, stands = item.key in self._later, item.key in self._choosable | self._plain
         title = content(item.title, "bold" if stands and not (refused or later) else MUTED)

@@ -58,18 +58,15 @@ class SearchesScreen(Dialog[SearchesAnswer]):
         self._done: list[str] = []
 
     def compose_inside(self) -> ComposeResult:
-        """The list, and how many there are."""
         yield Static(id="searches-said", classes="headline")
         yield RowList(id="choices", empty_text=keys_of(self).filled(_EMPTY), multi_select=True)
 
     def on_mount(self) -> None:
-        """Shows them."""
         self.query_one(RowList).focus()
         self.read()
 
     @work(group="read", exclusive=True, exit_on_error=False)
     async def read(self) -> None:
-        """The searches as they are now."""
         found = await self.attempt(asyncio.to_thread(lambda: self._session.memory.searches.all))
         if found is None or not self.is_mounted:
             return
@@ -97,22 +94,18 @@ class SearchesScreen(Dialog[SearchesAnswer]):
 
     @on(RowList.RowSelected)
     def run_one(self, event: RowList.RowSelected) -> None:
-        """Searches for it."""
         event.stop()
         search = self._under_cursor
         if search is not None:
             self.dismiss(SearchesAnswer(search.query, self._written))
 
     def action_mark(self) -> None:
-        """Selects the row, as space does."""
         self.query_one(RowList).action_toggle_row()
 
     def action_close(self) -> None:
-        """Closes; says whether something was written."""
         self.dismiss(SearchesAnswer(written=self._written))
 
     def action_edit(self) -> None:
-        """Changes the one under the cursor."""
         search = self._under_cursor
         if search is None:
             return
@@ -126,14 +119,13 @@ class SearchesScreen(Dialog[SearchesAnswer]):
 
     @work(group="write", exclusive=True, exit_on_error=False)
     async def action_delete(self) -> None:
-        """Lets the selected ones go, else the one under the cursor."""
         rows, search = self.query_one(RowList), self._under_cursor
         names = sorted(rows.selected) or ([search.name] if search is not None else [])
         if not names:
             return
         done = await self.attempt(asyncio.to_thread(self._session.memory.searches.delete, names))
         if done is not None:
-            rows.clear_selection()
+            rows.select(())
             one = (
                 f'"{safe_line(names[0], 40)}"'
                 if len(names) == 1
@@ -144,7 +136,6 @@ class SearchesScreen(Dialog[SearchesAnswer]):
 
     @work(group="write", exclusive=True, exit_on_error=False)
     async def action_undo(self) -> None:
-        """Takes back what was done here last, and nothing that was done elsewhere."""
         if not self._done:
             notify(self, "There is nothing to undo here.")
             return
@@ -176,20 +167,17 @@ class SaveSearchScreen(FieldsDialog[ChangeSet]):
         self._editing = former is not None
 
     def compose_inside(self) -> ComposeResult:
-        """The fields."""
         begun = self.begun
         yield Field("Name", begun["name"], id="name")
         yield Field("Search", begun["query"], id="query")
 
     def on_mount(self) -> None:
-        """The cursor goes into the name, ready to be typed over."""
         name = self.query_one("#name", Input)
         name.focus()
         name.select_all()
 
     @on(Input.Submitted)
     def go_on(self, event: Input.Submitted) -> None:
-        """Enter saves from each field: mostly only the name is typed."""
         event.stop()
         # Not the next field, as in longer forms.
         event.prevent_default()
@@ -202,7 +190,6 @@ class SaveSearchScreen(FieldsDialog[ChangeSet]):
         return {"name": former.name[:100], "query": former.query}
 
     async def saved(self) -> ChangeSet:
-        """Keeps it."""
         values = self.values
         search = SavedSearch(values["name"], values["query"])
         former = self._former.name if self._editing else ""

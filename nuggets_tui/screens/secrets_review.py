@@ -47,7 +47,6 @@ class SecretsReview(ReviewScreen):
         super().__init__("Review credentials", said, items, self._mask, titles=("Found", "Masked text"))
 
     def key_line(self) -> Content:
-        """The keys, with how many would be masked."""
         if self._writing:
             return super().key_line()
         return key_content(
@@ -56,7 +55,6 @@ class SecretsReview(ReviewScreen):
         )
 
     def action_apply(self) -> None:
-        """Asks once more, since it is final."""
         if self._writing:
             return
         if not self.accepted:
@@ -89,7 +87,6 @@ class SecretsReview(ReviewScreen):
         return done, said
 
     def action_none(self) -> None:
-        """What the cursor is on is no secret, as long as it stays as it is."""
         row = self.query_one("#changes", RowList).cursor_row
         if row is not None and not self._writing:
             self._none(row.key)

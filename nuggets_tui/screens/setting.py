@@ -34,17 +34,14 @@ class SettingScreen(FieldsDialog[ChangeSet]):
         self._save_value = save
 
     def compose_inside(self) -> ComposeResult:
-        """What it may be, and the field."""
         yield Static(content(explain_setting(self._setting)), classes="words")
         yield Field(f"{self._setting} in settings.toml", self._value, id="value")
 
     def on_mount(self) -> None:
-        """The cursor goes into the field."""
         self.query_one("#value", Input).focus()
 
     @property
     def begun(self) -> Mapping[str, str]:
-        """The present value."""
         return {"value": self._value}
 
     async def saved(self) -> ChangeSet:

@@ -55,7 +55,6 @@ class ShareReview(ReviewScreen):
 
     @property
     def begins_accepted(self) -> frozenset[str]:
-        """What is not refused."""
         return self._files
 
     @property
@@ -64,13 +63,11 @@ class ShareReview(ReviewScreen):
         return tuple(key for key in super().accepted if key in self._files)
 
     def action_all(self) -> None:
-        """Shares all that can be, or none."""
         changes = self.query_one(RowList)
         changes.select([] if changes.selected == self._files else self._files)
 
     @on(RowList.SelectionChanged)
     def keep_refused(self, event: RowList.SelectionChanged) -> None:
-        """What is refused cannot be chosen."""
         if not event.row_list.selected <= self._files:
             event.row_list.select(event.row_list.selected & self._files)
 

@@ -41,7 +41,6 @@ class LeaveScreen(ConfirmScreen):
         self._keeps = keeps
 
     def action_close(self) -> None:
-        """Whoever presses esc once more wants to leave, and loses nothing."""
         self.later = self._keeps
         self.dismiss(self._keeps)
 
@@ -90,7 +89,6 @@ class TypedDialog(Dialog[_Answer]):
     @on(TextArea.Changed)
     @on(Select.Changed)
     def store_typed_soon(self) -> None:
-        """Puts what is typed on its way to disk; many keys in a row go together."""
         if self.text_store is None or self._over:
             return
         self._last = self.values
@@ -117,7 +115,6 @@ class TypedDialog(Dialog[_Answer]):
             self.store_typed_soon()
 
     def on_unmount(self) -> None:
-        """Torn down before it was closed: whatever is happening to the app, the last keys are kept too."""
         if self.text_store is not None and not self._over and self._written is not self._last:
             with contextlib.suppress(Exception):
                 self.text_store.write(self.begun, self._last)
@@ -171,7 +168,6 @@ class TypedDialog(Dialog[_Answer]):
     # Leaving
 
     def action_close(self) -> None:
-        """Asks first when something was typed."""
         if self.unsaved:
             self.ask_to_leave()
         else:
@@ -231,7 +227,6 @@ class FieldsDialog(TypedDialog[_Answer]):
 
     @on(Input.Submitted)
     def go_on(self, event: Input.Submitted) -> None:
-        """Enter goes to the next field, from the last one it saves."""
         event.stop()
         if event.input is self.query(Field).last():
             self.action_save()
@@ -239,7 +234,6 @@ class FieldsDialog(TypedDialog[_Answer]):
             self.focus_next()
 
     def action_save(self) -> None:
-        """Saves."""
         self._save()
 
     @work(group="save", exclusive=True, exit_on_error=False)

@@ -61,14 +61,12 @@ class UnsavedScreen(Dialog[Offered | str]):
         self.keys = f"⏎  continue · d  what changed · x  discard · {later}"
 
     def compose_inside(self) -> ComposeResult:
-        """The texts, and what is changed in the one under the cursor."""
         yield RowList(self._rows(), id="texts", classes="pane")
         difference = LineView(id="difference", classes="pane")
         difference.border_title = Content("What you typed")
         yield difference
 
     def on_mount(self) -> None:
-        """Begins with the newest."""
         self.query_one(RowList).focus()
         self._show()
 
@@ -87,7 +85,6 @@ class UnsavedScreen(Dialog[Offered | str]):
 
     @on(RowList.RowHighlighted)
     def follow(self) -> None:
-        """Shows what is changed in the one under the cursor."""
         self._show()
 
     def _show(self) -> None:
@@ -97,28 +94,23 @@ class UnsavedScreen(Dialog[Offered | str]):
 
     @on(RowList.RowSelected)
     def chosen(self, event: RowList.RowSelected) -> None:
-        """Enter or a click goes on with it."""
         event.stop()
         self.action_take()
 
     def action_take(self) -> None:
-        """Goes on with the text."""
         current = self._current
         if current is not None:
             self.dismiss(current)
 
     def action_as_it_is(self) -> None:
-        """Edits the note as it is; the text stays where it is."""
         if self._of_note:
             self.dismiss(AS_IT_IS)
 
     def action_switch(self) -> None:
-        """To what changed, and back."""
         rows, difference = self.query_one(RowList), self.query_one("#difference")
         (rows if self.focused is difference else difference).focus()
 
     def action_discard(self) -> None:
-        """Asks, then removes the text."""
         current = self._current
         if current is None:
             return

@@ -53,16 +53,13 @@ class WhyScreen(Dialog[None]):
         self._note = note
 
     def compose_inside(self) -> ComposeResult:
-        """The lines."""
         yield LineView(lambda width: [Content.styled("computing …", MUTED)], id="lines")
 
     def on_mount(self) -> None:
-        """Asks."""
         self.query_one(LineView).focus()
         self.ask()
 
     def action_step(self, step: int) -> None:
-        """Explains the hit before or after; from a note that is no hit shown, the first."""
         notes = [hit.note for hit in self._found.hits]
         ids = [note.id for note in notes]
         place = ids.index(self._note.id) + step if self._note.id in ids else 0

@@ -15,7 +15,7 @@ from textual.reactive import reactive
 
 from core.model.names import parse_iso
 from nuggets_tui.log import Log, LogLine
-from nuggets_tui.messages import EntryOpened, MoreLogWanted
+from nuggets_tui.messages import Asked
 from nuggets_tui.safe_text import content, cut
 from nuggets_tui.view import View, changed_between
 from nuggets_tui.widgets.row_list import Row, RowList
@@ -41,7 +41,6 @@ class AuditPane(RowList):
         self.border_title = Content("6 Audit log")
 
     def watch_view(self, before: View, after: View) -> None:
-        """Shows new entries on top; the cursor stays on its entry while somebody is here, else on the newest."""
         if changed_between(before, after, "log", "now", "past"):
             self._show(after, after.log.scope == before.log.scope)
             if before.log.loaded and before.log.scope == after.log.scope:
@@ -59,7 +58,7 @@ class AuditPane(RowList):
             keep_cursor=(self._in_use or past is not None) and same_scope,
         )
         if past is not None and not self.move_to(rows.entry_at_or_before(past.seq)):
-            self.action_last()
+            self.action_move("end")
 
     def _update_title(self, view: View) -> None:
         log = view.log
@@ -91,7 +90,6 @@ class AuditPane(RowList):
         return self.has_focus or self.screen.focused is self or not self.app.app_focus
 
     def on_blur(self) -> None:
-        """Nobody reads here any more: back to the newest."""
         self.call_after_refresh(self._show_newest)
 
     def _show_newest(self) -> None:
@@ -99,10 +97,9 @@ class AuditPane(RowList):
             self.action_first()
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Older entries are read before the end comes into view."""
         super().watch_scroll_y(old_value, new_value)
         if not self.view.log.complete and new_value + self.size.height > self.count - _NEAR_END:
-            self.post_message(MoreLogWanted())
+            self.post_message(Asked(lambda main: main.audit.read_further()))
 
     @property
     def entry_under_cursor(self) -> str:
@@ -129,9 +126,8 @@ class AuditPane(RowList):
 
     @on(RowList.RowSelected)
     def open(self, event: RowList.RowSelected) -> None:
-        """Shows the entry whole."""
         event.stop()
-        self.post_message(EntryOpened(event.row.key))
+        self.post_message(Asked(lambda main: main.open_entry(event.row.key)))
 
 
 def _nothing_listed(view: View) -> Content:
@@ -189,7 +185,6 @@ class AuditRows:
         return self._lines[place].id if place >= 0 else f"day {self._lines[-place - 1].day}"
 
     def row(self, index: int) -> Row:
-        """A row."""
         place = self._places[index]
         if place < 0:
             heading = _day_name(self._lines[-place - 1].day, self._view.now)

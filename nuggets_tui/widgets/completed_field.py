@@ -52,7 +52,6 @@ class CompletedField(Field):
         self._offers_for = offers_for
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leaves the keys to the dialog while nothing is offered."""
         if action == "take_offer":
             return bool(self.suggestion) and self.cursor_at_end
         if action == "other_offer":
@@ -60,17 +59,14 @@ class CompletedField(Field):
         return super().check_action(action, parameters)
 
     def action_take_offer(self) -> None:
-        """Puts what is offered into the field."""
         self.value = self.suggestion
         self.cursor_position = len(self.value)
 
     def action_other_offer(self) -> None:
-        """Offers the next of what fits."""
         first, *others = self.offered
         self._show((*others, first))
 
     def on_blur(self) -> None:
-        """What is offered is said only where it can be taken."""
         if self.offered:
             self._show(())
 
@@ -86,7 +82,6 @@ class CompletedField(Field):
         return self._offers_for(typed)
 
     def watch_value(self) -> None:
-        """What was offered was for what stood there before."""
         super().watch_value()
         self.offered = ()
 

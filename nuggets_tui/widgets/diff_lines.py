@@ -51,7 +51,6 @@ def text_difference(before: str, after: str) -> list[Content]:
 
 
 def diff_text_lines(lines: Sequence[str]) -> list[Content]:
-    """Lines of a unified difference, coloured."""
     return styled_lines(differences.unified_lines(lines))
 
 

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 from itertools import accumulate, islice
-from typing import Final
+from typing import Final, NamedTuple
 
 from rich.cells import cell_len
 from textual import on
@@ -16,7 +16,7 @@ from textual.reactive import reactive
 from core.model.fact import Fact, Nugget
 from core.model.note import Note
 from nuggets_tui.key_map import DEFAULT, KeyMap
-from nuggets_tui.messages import FactOpened, NotePicked, NotesSelected
+from nuggets_tui.messages import Asked
 from nuggets_tui.safe_text import content, safe_line
 from nuggets_tui.view import View
 from nuggets_tui.widgets.bars import capacity_bar, capacity_level
@@ -35,6 +35,13 @@ def _empty(keys: KeyMap, *, pages: bool = False, team: bool = False) -> Content:
     return empty_words(keys, said, ("new_fact", "adds one. Facts from agents\nappear at once."))
 
 
+class FactPlace(NamedTuple):
+    """Where the fact of a row is."""
+
+    nugget: str
+    key: str
+
+
 class FactsPane(RowList):
     """Nuggets as headings with their load, facts below them."""
 
@@ -48,7 +55,6 @@ class FactsPane(RowList):
         self._fact_rows = FactRows()
 
     def watch_view(self, before: View, after: View) -> None:
-        """Shows other facts; the cursor stays on its fact."""
         present = _empty(after.keys, pages=after.pages, team=after.team_home)
         self.empty_text = present if after.past is None else "There were no facts at this moment."
         if before.selected is not after.selected and after.selected is not self.selected:
@@ -70,10 +76,9 @@ class FactsPane(RowList):
 
     @on(RowList.SelectionChanged)
     def post_selection(self, event: RowList.SelectionChanged) -> None:
-        """A fact is selected by its note; the screen keeps what is selected."""
         event.stop()
         if self.selected is not self.view.selected:
-            self.post_message(NotesSelected("facts"))
+            self.post_message(Asked(lambda main: main.selection.select(self.selected)))
 
     def _show_title(self, view: View) -> None:
         """How many are selected, for commands act on them from here too, and how many of those are elsewhere."""
@@ -93,20 +98,17 @@ class FactsPane(RowList):
 
     @on(RowList.RowHighlighted)
     def pick(self, event: RowList.RowHighlighted) -> None:
-        """Shows the fact's note, once a person moves here."""
         event.stop()
         if self.has_focus:
             self._show_note()
 
     def on_focus(self) -> None:
-        """Shows the note of the fact that the cursor is on."""
         self._show_note()
 
     @property
-    def fact(self) -> FactOpened | None:
-        """The fact under the cursor."""
+    def fact(self) -> FactPlace | None:
         row = self.cursor_row
-        return row.data if row is not None and isinstance(row.data, FactOpened) else None
+        return row.data if row is not None and isinstance(row.data, FactPlace) else None
 
     @property
     def note(self) -> Note | None:
@@ -121,14 +123,14 @@ class FactsPane(RowList):
 
     def _show_note(self) -> None:
         if self.fact is not None:
-            self.post_message(NotePicked(self.note_under_cursor))
+            note_id = self.note_under_cursor
+            self.post_message(Asked(lambda main: main.pick_note(note_id)))
 
     @on(RowList.RowSelected)
     def open(self, event: RowList.RowSelected) -> None:
-        """Shows the recall behind the fact."""
         event.stop()
-        if isinstance(event.row.data, FactOpened):
-            self.post_message(FactOpened(event.row.data.nugget, event.row.data.key))
+        if isinstance(fact := event.row.data, FactPlace):
+            self.post_message(Asked(lambda main: main.open_fact(*fact)))
 
 
 def _fresh(before: Nugget | None, after: Nugget) -> list[str]:
@@ -187,7 +189,6 @@ class FactRows:
         return nugget, nugget.facts[offset] if offset >= 0 else None
 
     def key(self, index: int) -> str:
-        """The key of a row."""
         nugget, fact = self.at(index)
         return fact_key(nugget.name, fact.key) if fact else f"nugget {nugget.name}"
 
@@ -198,7 +199,6 @@ class FactRows:
         return note.id if note is not None else ""
 
     def row(self, index: int) -> Row:
-        """A row."""
         nugget, fact = self.at(index)
         if fact is None:
             return Row(self.key(index), (_heading(nugget), *_warning(nugget)), selectable=False)
@@ -206,7 +206,7 @@ class FactRows:
         return Row(
             self.key(index),
             (_fact_line(fact, wanted, self._sign(nugget, fact)),),
-            data=FactOpened(nugget.name, fact.key),
+            data=FactPlace(nugget.name, fact.key),
         )
 
     def _sign(self, nugget: Nugget, fact: Fact) -> tuple[str, str]:
@@ -243,7 +243,6 @@ def _fact_line(fact: Fact, wanted: int, sign: tuple[str, str]) -> Callable[[int]
 
 
 def fact_key(nugget: str, key: str) -> str:
-    """The key of a fact's row."""
     return f"fact {nugget}\n{key}"
 
 

@@ -37,7 +37,6 @@ class Field(OfferingInput):
         self.border_title = Content(label)
 
     def watch_value(self) -> None:
-        """What was said was said of what stood there before."""
         self.remark("")
 
     def remark(self, said: Content | str) -> None:
@@ -65,13 +64,10 @@ class TextField(TextArea):
         self.border_title = Content(label)
 
     def get_line(self, line_index: int) -> Text:
-        """A line as it is drawn."""
         return Text(plain(self.document.get_line(line_index)), end="", no_wrap=True)
 
     def action_to_start(self) -> None:
-        """The cursor goes to the start of the text."""
         self.move_cursor((0, 0))
 
     def action_to_end(self) -> None:
-        """The cursor goes to the end of the text."""
         self.move_cursor(self.document.end)

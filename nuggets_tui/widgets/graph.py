@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -11,14 +10,13 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.events import Click
-from textual.message import Message
 from textual.reactive import reactive
 from textual.style import Style
 from textual.widget import Widget
 
 from nuggets_tui.graph.data import GraphData
 from nuggets_tui.graph.near import Direction
-from nuggets_tui.messages import NotePicked, PaneWanted
+from nuggets_tui.messages import Asked
 from nuggets_tui.safe_text import cut
 from nuggets_tui.view import View, changed_between
 from nuggets_tui.widgets.graph_view import GraphView
@@ -73,10 +71,6 @@ class GraphPane(Widget, can_focus=True):
     overview: reactive[bool] = reactive(False)
     """Whether all notes are shown as points, instead of the surroundings of one."""
 
-    @dataclass
-    class OverviewLeft(Message):
-        """The overview is no longer wanted."""
-
     def __init__(self) -> None:
         super().__init__(id="graph", classes="pane")
         self._surroundings = GraphView(empty_text="The graph shows the notes around the one in Note.")
@@ -84,7 +78,6 @@ class GraphPane(Widget, can_focus=True):
         self._name_it()
 
     def compose(self) -> ComposeResult:
-        """The surroundings; points are made when they are first wanted."""
         yield self._surroundings
 
     # What it shows ----------------------------------------------------------------------------------
@@ -97,11 +90,9 @@ class GraphPane(Widget, can_focus=True):
 
     @property
     def picture(self) -> Picture:
-        """The picture of the surroundings."""
         return self._surroundings.picture
 
     def watch_view(self, before: View, after: View) -> None:
-        """Draws what surrounds another note, or the same one as it is now."""
         if (
             before.note_id == after.note_id
             and not changed_between(before, after, "snapshot", "team")
@@ -118,7 +109,6 @@ class GraphPane(Widget, can_focus=True):
             self._surroundings.show(after.around, after.note_id, after.hops, show_hidden=after.show_hidden)
 
     def watch_overview(self, shown: bool) -> None:
-        """Puts the points over the surroundings, or takes them away."""
         if shown:
             if self._points is None:
                 # What draws points needs numpy; the first frame does not.
@@ -153,15 +143,12 @@ class GraphPane(Widget, can_focus=True):
         self.border_subtitle = _pressed_by_clicks(keys) if self.overview else Content("")
 
     def on_mount(self) -> None:
-        """Names what the picture shows."""
         self._name_it()
 
     def on_focus(self) -> None:
-        """The mark of the picture shows where the keys go."""
         self._mark(True)
 
     def on_blur(self) -> None:
-        """The keys go elsewhere."""
         self._mark(False)
 
     def _mark(self, active: bool) -> None:
@@ -172,20 +159,17 @@ class GraphPane(Widget, can_focus=True):
     # The hand ---------------------------------------------------------------------------------------
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """What only the overview can do is left to others without it."""
         if action in _OVERVIEW_ONLY:
             return self.overview
         return super().check_action(action, parameters)
 
     def action_walk(self, direction: Direction) -> None:
-        """Moves the cursor of what is shown."""
         if self.overview:
             self._walk_points(direction, far=False)
         else:
             self._surroundings.walk(direction)
 
     def action_leap(self, direction: Direction) -> None:
-        """To the next community."""
         self._walk_points(direction, far=True)
 
     def _walk_points(self, direction: Direction, far: bool) -> None:
@@ -195,29 +179,24 @@ class GraphPane(Widget, can_focus=True):
             self._points.walk(WAYS[direction], far)
 
     def action_choose(self) -> None:
-        """Opens the note under the cursor."""
         if self.overview and self._points is not None:
             self._points.choose()
         else:
             self._surroundings.choose()
 
     def action_zoom(self, change: int) -> None:
-        """Nearer, or farther away."""
         if self._points is not None:
             self._points.zoom_by(change)
 
     def action_nugget(self) -> None:
-        """The nugget of the marked note alone, and the whole memory again."""
         if self._points is not None:
             self._points.toggle_nugget()
 
     def action_leave_overview(self) -> None:
-        """Back to the surroundings."""
-        self.post_message(self.OverviewLeft())
+        self.post_message(Asked(lambda main: main.arrangement.leave_overview()))
 
     @on(Click)
     def press_named_key(self, event: Click) -> None:
-        """A key named in the frame is pressed by a click on it."""
         key = event.style.meta.get("press")
         if key:
             event.stop()
@@ -225,19 +204,19 @@ class GraphPane(Widget, can_focus=True):
 
     @on(GraphView.NodeChosen)
     def go(self, event: GraphView.NodeChosen) -> None:
-        """Shows the chosen note, which then stands in the middle."""
         event.stop()
-        self.post_message(NotePicked(event.note_id, follow=True))
-        self.post_message(PaneWanted("graph"))
+        self._pick(event.note_id)
+        self.post_message(Asked(lambda main: main.go_to("graph")))
 
     def on_graph_overview_chosen(self, event: GraphOverview.Chosen) -> None:
-        """Opens the chosen point: back to the surroundings, with it in the middle."""
         event.stop()
-        self.post_message(NotePicked(event.note_id, follow=True))
-        self.post_message(self.OverviewLeft())
+        self._pick(event.note_id)
+        self.post_message(Asked(lambda main: main.arrangement.leave_overview()))
+
+    def _pick(self, note_id: str) -> None:
+        self.post_message(Asked(lambda main: main.pick_note(note_id, follow=True)))
 
     def on_graph_overview_view_changed(self, event: GraphOverview.ViewChanged) -> None:
-        """Says what is seen."""
         self._name_it()
 
 

@@ -155,12 +155,10 @@ class GraphOverview(Widget):
 
     @property
     def overview(self) -> Overview | None:
-        """The layout on screen."""
         return self._overview
 
     @property
     def busy(self) -> bool:
-        """Whether a layout is under way."""
         return self._worker is not None
 
     @property
@@ -274,7 +272,6 @@ class GraphOverview(Widget):
         return whole.closer(_TIMES**self._zoom, *self._middle)
 
     def _renew(self) -> None:
-        """Draw anew what is seen."""
         self._scene = None
         self._painted = None
         self.refresh()
@@ -340,7 +337,6 @@ class GraphOverview(Widget):
             self.post_message(self.ViewChanged())
 
     def choose(self) -> None:
-        """Choose the marked note."""
         if self._marked(self.scene) is not None:
             self.post_message(self.Chosen(self._cursor))
 

@@ -103,11 +103,9 @@ class GraphView(Widget):
 
     @property
     def busy(self) -> bool:
-        """Whether a layout is under way."""
         return self._busy
 
     def show(self, snapshot: Snapshot, note_id: str, hops: int = 1, *, show_hidden: bool = False) -> None:
-        """Draws the surroundings of a note."""
         self._gather = lambda: graph_data(snapshot, note_id, hops, show_hidden)
         self._draw()
 
@@ -171,7 +169,6 @@ class GraphView(Widget):
             self._move(found)
 
     def choose(self) -> None:
-        """Chooses the note under the cursor."""
         if self.cursor_id:
             self.post_message(self.NodeChosen(self.cursor_id))
 

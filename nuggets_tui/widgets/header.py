@@ -47,18 +47,15 @@ class HeaderLine(Widget):
     now: reactive[datetime | None] = reactive[datetime | None](None)
 
     def watch_view(self, before: View, after: View) -> None:
-        """Says what is another; which note is shown is nothing to it."""
         if not same_but(before, after, *_NOTHING_TO_IT):
             self.refresh()
 
     async def on_click(self, event: Click) -> None:
-        """Opens what waits for a person."""
         action = event.style.meta.get("does")
         if action:
             await self.run_action(action)
 
     def render(self) -> Content:
-        """The line itself: what does not fit goes, the live sign and what waits for a person last."""
         waits = [_live(self.view), *_waiting(self.view)]
         dues = _dues(self.view)
         # A calm status leaves the counts and what happened last their room, in fewer words if it must. A calm pipeline
@@ -225,7 +222,6 @@ def _dues(view: View) -> list[list[Content]]:
 
 
 def _awaited(view: View) -> Content:
-    """Whose first recall is waited for."""
     if view.awaited and view.past is None:
         return content(f"waiting for the first recall of {' and '.join(view.awaited)}", "$text-muted")
     return Content("")

@@ -31,13 +31,11 @@ class KeyBar(Widget):
     hint: reactive[str] = reactive("")
 
     async def on_click(self, event: Click) -> None:
-        """Does what the key under the mouse does."""
         action = event.style.meta.get("does")
         if action:
             await self.run_action(action)
 
     def render(self) -> Content:
-        """The line itself."""
         if self.hint:
             return Content.styled(f" {self.hint}", "$text-muted")
         width = self.size.width - 1

@@ -59,7 +59,6 @@ class LineView(ScrollView, can_focus=True):
 
     @property
     def text(self) -> str:
-        """All lines as plain text."""
         return "\n".join(line.plain for line in self._lines)
 
     def line_at(self, y: int) -> Content | None:
@@ -76,18 +75,15 @@ class LineView(ScrollView, can_focus=True):
         self.refresh()
 
     def on_resize(self) -> None:
-        """Makes the lines again when the width is another."""
         width = self.scrollable_content_region.width
         if width != self._width:
             self._lay_out(width)
 
     def notify_style_update(self) -> None:
-        """Another theme: lines are drawn anew."""
         super().notify_style_update()
         self._strips.clear()
 
     def render_line(self, y: int) -> Strip:
-        """The line at row `y` of the pane."""
         place = y + self.scroll_offset.y
         width = self.scrollable_content_region.width
         base = self.visual_style
@@ -112,10 +108,8 @@ class LineView(ScrollView, can_focus=True):
         return strip.adjust_cell_length(width, base.rich_style)
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """The text under a mouse selection."""
         return selection.extract(self.text), "\n"
 
     def selection_updated(self, selection: Selection | None) -> None:
-        """Draws the selection."""
         self._strips.clear()
         self.refresh()

@@ -56,7 +56,6 @@ def _wrap(line: str, width: int) -> list[Content]:
 
 
 def load_parser() -> None:
-    """Imports what reading Markdown needs."""
     _parser()
 
 

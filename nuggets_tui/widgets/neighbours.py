@@ -12,7 +12,7 @@ from textual.reactive import reactive
 
 from core.model.note import Link, Note
 from nuggets_tui.key_map import DEFAULT, KeyMap
-from nuggets_tui.messages import NotePicked
+from nuggets_tui.messages import Asked
 from nuggets_tui.safe_text import content
 from nuggets_tui.view import View, changed_between
 from nuggets_tui.widgets.row_list import Row, RowList
@@ -51,7 +51,6 @@ class NeighboursPane(RowList):
         self.border_title = Content("4 Neighbours")
 
     def watch_view(self, before: View, after: View) -> None:
-        """Shows the links of another note, or those it has now."""
         if before.note_id == after.note_id and not changed_between(
             before, after, "snapshot", "team", "suggested", "keys", "now"
         ):
@@ -69,15 +68,14 @@ class NeighboursPane(RowList):
 
     @property
     def note_under_cursor(self) -> str:
-        """The id of the other note."""
         return self.neighbour.note_id if self.neighbour is not None else ""
 
     @on(RowList.RowSelected)
     def follow(self, event: RowList.RowSelected) -> None:
-        """Shows the other note."""
         event.stop()
         if isinstance(event.row.data, Neighbour):
-            self.post_message(NotePicked(event.row.data.note_id, follow=True))
+            note_id = event.row.data.note_id
+            self.post_message(Asked(lambda main: main.pick_note(note_id, follow=True)))
 
 
 def _rows(view: View) -> list[Row]:

@@ -16,7 +16,7 @@ from core.model.note import Note
 from core.model.snapshot import Snapshot
 from nuggets_tui.key_map import DEFAULT, KeyMap
 from nuggets_tui.listing import PINNED, topics
-from nuggets_tui.messages import FileWanted, TagWanted
+from nuggets_tui.messages import Asked
 from nuggets_tui.origin import SOURCES, NoteAuthors, Trail
 from nuggets_tui.safe_text import content, cut, safe_line
 from nuggets_tui.view import View, changed_between
@@ -54,11 +54,9 @@ class NotePane(LineView):
     plainly: reactive[bool] = reactive(True)
 
     def watch_plainly(self) -> None:
-        """The reader of Markdown is there."""
         self._show(self.view, keep_scroll=True)
 
     def watch_view(self, before: View, after: View) -> None:
-        """Shows another note from its beginning, or the same as it is now where it was being read."""
         note = after.note
         if (
             before.note is note
@@ -72,11 +70,10 @@ class NotePane(LineView):
         self.border_title = Content.assemble("3 Note", (kind, MUTED))
 
     def on_click(self, event: Click) -> None:
-        """A click on a tag lists its notes; one on a file that the note speaks of opens that."""
         tag = tag_at(event)
         if tag:
             event.stop()
-            self.post_message(TagWanted(tag))
+            self.post_message(Asked(lambda main: main.search.find_tagged(tag)))
             return
         offset = event.get_content_offset(self)
         line = self.line_at(offset.y) if offset is not None else None
@@ -85,11 +82,10 @@ class NotePane(LineView):
         from core.text.file_references import file_references
 
         place = _characters(line.plain, offset.x)
-        for reference in file_references(line.plain):
-            if reference.start <= place < reference.end:
-                event.stop()
-                self.post_message(FileWanted(reference))
-                return
+        found = (one for one in file_references(line.plain) if one.start <= place < one.end)
+        if (named := next(found, None)) is not None:
+            event.stop()
+            self.post_message(Asked(lambda main: main.files.find_and_open(named)))
 
     def _show(self, view: View, *, keep_scroll: bool) -> None:
         if view.note is not None and not view.loaded:

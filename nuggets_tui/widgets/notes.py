@@ -15,7 +15,7 @@ from textual.reactive import reactive
 from core.model.note import Note
 from nuggets_tui.key_map import DEFAULT, KeyMap
 from nuggets_tui.listing import MANY, Listing, filtered, listing, listing_at_hand, topics
-from nuggets_tui.messages import NotePicked, NotesSelected, PaneWanted, PassageWanted, TagWanted
+from nuggets_tui.messages import Asked
 from nuggets_tui.safe_text import content, cut, safe_line
 from nuggets_tui.threads import run_in_thread
 from nuggets_tui.view import ORDER_NAMES, Found, View, care_reasons, changed_between
@@ -65,7 +65,6 @@ def _facts_alone(keys: KeyMap) -> Content:
 
 
 def _empty_text(view: View) -> Content:
-    """What a list without rows says."""
     if not view.snapshot.notes:
         return _empty(view.keys) if view.past is None else _NONE_THEN
     visible, _ = view.counts
@@ -154,7 +153,6 @@ class NotesPane(RowList):
         self.unheard = ""
 
     def watch_view(self, before: View, after: View) -> None:
-        """Shows other rows; the cursor stays on its note."""
         if after.selected is not self.selected and before.selected is not after.selected:
             self.select(after.selected)
         if not _listed(after):
@@ -191,7 +189,6 @@ class NotesPane(RowList):
         return self.view.found is not None and any(hit.note.id == id for hit in self.view.found.hits)
 
     def make_rows_anew(self) -> None:
-        """Also for those drawn before."""
         self._drawn.clear()
         super().make_rows_anew()
 
@@ -299,15 +296,13 @@ class NotesPane(RowList):
         set_border_text(self, Content.assemble(name, (said, MUTED)))
 
     def on_resize(self) -> None:
-        """The title says as much as it has room for."""
         self._show_title()
 
     @on(RowList.SelectionChanged)
     def post_selection(self, event: RowList.SelectionChanged) -> None:
-        """The screen keeps what is selected."""
         event.stop()
         if self.selected is not self.view.selected:
-            self.post_message(NotesSelected("notes"))
+            self.post_message(Asked(lambda main: main.selection.select(self.selected)))
 
     def _note_row(self, note: Note) -> Row:
         if self._shown.order == "care":
@@ -347,21 +342,19 @@ class NotesPane(RowList):
 
     @on(RowList.RowHighlighted)
     def pick(self, event: RowList.RowHighlighted) -> None:
-        """Shows the note in Note, unless another pane has the cursor and a note is shown already."""
         if event.index != self.cursor or not isinstance(event.row.data, str):
             # The cursor has gone on, or to what Note does not show.
             return
         event.stop()
         if self.has_focus or not self.view.note_id or self._leads():
-            self.post_message(NotePicked(event.row.data))
+            self._pick(event.row.data)
 
     def on_click(self, event: Click) -> None:
-        """A click on a tag lists its notes, and is none on the row."""
         tag = tag_at(event)
         if tag and not (event.shift or event.ctrl):
             event.stop()
             event.prevent_default()
-            self.post_message(TagWanted(tag))
+            self.post_message(Asked(lambda main: main.search.find_tagged(tag)))
 
     def _leads(self) -> bool:
         """Whether the best hit is to be shown while words are typed."""
@@ -372,23 +365,24 @@ class NotesPane(RowList):
         )
 
     def on_focus(self) -> None:
-        """Shows the note that the cursor is on."""
         row = self.cursor_row
         if row is not None and isinstance(row.data, str):
-            self.post_message(NotePicked(row.data))
+            self._pick(row.data)
 
     @on(RowList.RowSelected)
     def open(self, event: RowList.RowSelected) -> None:
-        """Goes on to the note's text."""
         event.stop()
         if isinstance(event.row.data, str):
-            self.post_message(NotePicked(event.row.data, follow=True))
-            self.post_message(PaneWanted("note"))
+            note_id = event.row.data
+            self.post_message(Asked(lambda main: main.open_note(note_id)))
             return
         from core.search.results import Passage
 
-        if isinstance(event.row.data, Passage):
-            self.post_message(PassageWanted(event.row.data))
+        if isinstance(passage := event.row.data, Passage):
+            self.post_message(Asked(lambda main: main.search.open_passage(passage)))
+
+    def _pick(self, note_id: str) -> None:
+        self.post_message(Asked(lambda main: main.pick_note(note_id)))
 
 
 def _note_of(row: Row) -> str:

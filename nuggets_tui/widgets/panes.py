@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from textual import events
 from textual.content import Content
 from textual.geometry import NULL_OFFSET, NULL_SPACING, Size
 from textual.layout import ArrangeResult, Layout, WidgetPlacement
-from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
 
+from nuggets_tui.messages import Asked
 from nuggets_tui.widgets.pane_shapes import (
     LOW,
     NARROW,
@@ -62,7 +60,6 @@ class GraphPlace(Widget):
         self.border_title = Content("5 Graph")
 
     def render(self) -> str:
-        """Nothing."""
         return ""
 
 
@@ -71,12 +68,6 @@ class Panes(Widget):
 
     Two clicks on a pane's title show it alone.
     """
-
-    @dataclass(eq=False, repr=False)
-    class ZoomWanted(Message):
-        """A pane is to fill the space, or to give way again."""
-
-        pane: PaneName
 
     active: reactive[PaneName] = reactive[PaneName]("notes", layout=True)
     zoomed: reactive[bool] = reactive(False, layout=True)
@@ -94,11 +85,9 @@ class Panes(Widget):
         return self.zoomed or one_at_a_time(self.size)
 
     def watch_active(self) -> None:
-        """Shows what the new pane needs shown."""
         self.show_and_hide(self.size)
 
     def watch_zoomed(self) -> None:
-        """Shows or hides the panes beside the active one."""
         self.show_and_hide(self.size)
 
     def show_and_hide(self, size: Size) -> None:
@@ -112,15 +101,15 @@ class Panes(Widget):
                 child.display = shown
 
     def on_resize(self) -> None:
-        """Another size may mean another arrangement."""
         self.show_and_hide(self.size)
 
     def on_click(self, event: events.Click) -> None:
-        """Two clicks on a title: that pane alone."""
         if event.chain != 2 or event.button != 1:
             return
         place = event.screen_offset - self.region.offset
-        for pane, region in regions_for(self.size, self.active, self.zoomed).items():
-            if pane in PANES and region.contains_point(place) and place.y == region.y:
-                event.stop()
-                self.post_message(self.ZoomWanted(pane))
+        regions = regions_for(self.size, self.active, self.zoomed).items()
+        named = (pane for pane, region in regions if region.contains_point(place) and place.y == region.y)
+        pane = next(named, None)
+        if pane in PANES:
+            event.stop()
+            self.post_message(Asked(lambda main: main.arrangement.zoom(pane)))

@@ -43,7 +43,6 @@ class PromptFrames(Widget):
         return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
 
     def on_idle(self) -> None:
-        """Asks for the frame once the screen has been told what changed, which happens right after this."""
         if self._awaited:
             self._awaited = False
             self.call_next(self._ask_for_frame)

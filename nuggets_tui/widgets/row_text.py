@@ -171,7 +171,6 @@ def whose_mark(whose: Whose, project: str = "") -> Content:
 
 
 def title_style(note: Note) -> str:
-    """Hidden notes stand back."""
     return MUTED if note.hidden else ""
 
 

@@ -16,7 +16,7 @@ from textual.style import Style
 from textual.suggester import Suggester
 from textual.widgets import Input
 
-from nuggets_tui.messages import SearchLeft, SearchTyped
+from nuggets_tui.messages import Asked
 from nuggets_tui.notices import warn
 from nuggets_tui.safe_text import content, cut, safe_line
 from nuggets_tui.textual_adapter import OfferingInput
@@ -63,7 +63,6 @@ class Earlier:
         return self._searches[self._at] if self._at < len(self._searches) else ""
 
     def before(self, text: str) -> str:
-        """The one before; the first stays."""
         self._at = max((len(self._searches) if not text else self._at) - 1, 0)
         return self._searches[self._at]
 
@@ -113,17 +112,14 @@ class SearchBox(OfferingInput, PromptFrames):
             self._typing = False
 
     def validate_value(self, value: str) -> str:
-        """What is pasted may hold anything."""
         return safe_line(value, _MOST)
 
     def on_paste(self, event: Paste) -> None:
-        """What is pasted is one line, and as much of it as there is room for."""
         event.prevent_default()
         event.stop()
         self._take_in(event.text)
 
     def action_paste(self) -> None:
-        """The same from the app's own clipboard."""
         self._take_in(self.app.clipboard)
 
     def _take_in(self, pasted: str) -> None:
@@ -137,37 +133,31 @@ class SearchBox(OfferingInput, PromptFrames):
             warn(self, f"The search box holds {_MOST} characters; {cut_off}.")
 
     def watch_view(self, before: View, after: View) -> None:
-        """Says how many hits there are and how long they took."""
         if before.found is not after.found:
             self.border_subtitle = _result_line(after)
             if after.found is not None:
                 self._explain()
 
     def on_resize(self) -> None:
-        """What is said fits into the frame."""
         self._explain()
 
     def on_click(self, event: Click) -> None:
-        """What the frame says of esc, the mouse does too."""
         if event.style.meta.get("clears"):
             event.stop()
             self.action_leave()
             self.value = ""
 
     def action_leave(self) -> None:
-        """Leaves the field; what is typed stays, and so do the hits."""
         self._earlier.add(self.value)
-        self.post_message(SearchLeft(to_results=False))
+        self.post_message(Asked(lambda main: main.search.leave(to_results=False)))
 
     def action_to_results(self) -> None:
-        """Goes to the first hit."""
         self._earlier.add(self.value)
-        self.post_message(SearchLeft(to_results=True))
+        self.post_message(Asked(lambda main: main.search.leave(to_results=True)))
 
     # What may come next
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leaves tab to the screen while nothing is offered."""
         if action == "take_offer":
             return bool(self.suggestion) and self.cursor_at_end
         if action == "other_offer":
@@ -175,12 +165,10 @@ class SearchBox(OfferingInput, PromptFrames):
         return super().check_action(action, parameters)
 
     def action_take_offer(self) -> None:
-        """Puts what is offered into the field."""
         self.value = self.suggestion
         self.cursor_position = len(self.value)
 
     def action_other_offer(self) -> None:
-        """Offers the next of what fits; in the empty field, and from there on, the search before."""
         if self._earlier.goes_on(self.value):
             self.value = self._earlier.before(self.value)
             self.cursor_position = len(self.value)
@@ -231,15 +219,13 @@ class SearchBox(OfferingInput, PromptFrames):
 
     @on(Input.Changed)
     def post_query(self, event: Input.Changed) -> None:
-        """Passes on what is typed."""
         event.stop()
         self.offered = ()
         self._explain()
-        self.post_message(SearchTyped(event.value))
+        self.post_message(Asked(lambda main: main.search.typed(event.value)))
 
     @on(Input.Submitted)
     def ignore_submitted(self, event: Input.Submitted) -> None:
-        """Enter is spoken for by the binding."""
         event.stop()
 
 

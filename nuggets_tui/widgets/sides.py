@@ -32,18 +32,14 @@ class Sides(Horizontal):
 
     @on(RowList.RowSelected)
     def read(self, event: RowList.RowSelected) -> None:
-        """Enter goes to the lines."""
         event.stop()
         self._lines.focus()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """In the list, esc means what it does in the dialog."""
         return action != "to_rows" or self._lines.has_focus
 
     def action_to_rows(self) -> None:
-        """Back to the list."""
         self._rows.focus()
 
     def action_switch(self) -> None:
-        """To the other side."""
         (self._lines if self._rows.has_focus else self._rows).focus()

@@ -9,7 +9,7 @@ from textual.style import Style
 from textual.widget import Widget
 
 from nuggets_tui.commands import BY_NAME
-from nuggets_tui.messages import PaneWanted
+from nuggets_tui.messages import Asked
 from nuggets_tui.view import View
 from nuggets_tui.widgets.pane_shapes import PANE_TITLES, PANES, PaneName
 
@@ -27,20 +27,17 @@ class TabLine(Widget):
     zoomed: reactive[bool] = reactive(False)
 
     def watch_view(self, before: View, after: View) -> None:
-        """Counts the selection anew."""
         if before.selected is not after.selected:
             self.refresh()
 
     async def on_click(self, event: Click) -> None:
-        """Goes to the pane of the tab under the mouse."""
         pane, action = event.style.meta.get("pane"), event.style.meta.get("does")
         if pane:
-            self.post_message(PaneWanted(pane))
+            self.post_message(Asked(lambda main: main.go_to(pane)))
         elif action:
             await self.run_action(action)
 
     def render(self) -> Content:
-        """The line itself; the active tab is marked by a bar at its sides and by weight, not by colour alone."""
         tabs = Content("").join(self._tab(number, name) for number, name in enumerate(PANES, 1))
         room = self.size.width - 1 - tabs.cell_length
         ends = [_all_panes()] if self.zoomed else []

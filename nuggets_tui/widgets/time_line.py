@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.events import Click
-from textual.message import Message
 from textual.reactive import reactive
 from textual.style import Style
 from textual.widget import Widget
 
 from core.model.names import parse_iso
+from nuggets_tui.messages import Asked
 from nuggets_tui.view import Past, View
 from nuggets_tui.words import plural, time_ago
 
@@ -48,30 +47,12 @@ class TimeLine(Widget, can_focus=True):
 
     view: reactive[View] = reactive(View())
 
-    @dataclass
-    class Slide(Message):
-        """Another moment is wanted: a change, a day or all the way earlier (-1) or later (1)."""
-
-        by: str
-        step: int
-
-    @dataclass
-    class Jump(Message):
-        """The moment at a position is wanted."""
-
-        position: int
-
-    @dataclass
-    class Left(Message):
-        """The cursor is to go to the panes."""
-
     def __init__(self, time_travel: TimeTravel) -> None:
         super().__init__(id="time")
         self.time_travel = time_travel
         self._signs: tuple[int, int, str] = (0, 0, "")
 
     def watch_view(self, before: View, after: View) -> None:
-        """Says which moment is shown."""
         if after.past is None:
             return
         self.border_title = Content.assemble("◷ ", _title(after.past, self._now))
@@ -79,7 +60,6 @@ class TimeLine(Widget, can_focus=True):
         self.refresh()
 
     def on_resize(self) -> None:
-        """As many keys as there is room for."""
         self._show_keys()
 
     def _show_keys(self) -> None:
@@ -103,7 +83,6 @@ class TimeLine(Widget, can_focus=True):
         return self.view.now or self.time_travel.now
 
     def render(self) -> Content:
-        """The bar between the oldest time and now."""
         past = self.view.past
         width, begin, bar = self._parts()
         if past is None or width < _LEAST_BAR:
@@ -131,7 +110,6 @@ class TimeLine(Widget, can_focus=True):
         return self.content_size.width - len(begin) - len(_NOW), begin, _NOW
 
     def on_click(self, event: Click) -> None:
-        """Jumps to the part of the bar under the mouse; a key named in the frame is pressed by a click on it."""
         key = event.style.meta.get("press")
         if key:
             event.stop()
@@ -143,15 +121,14 @@ class TimeLine(Widget, can_focus=True):
         event.stop()
         width, begin, _ = self._parts()
         cell = max(0, min(width - 1, offset.x - len(begin)))
-        self.post_message(self.Jump(self.time_travel.in_cell(cell, width)))
+        position = self.time_travel.in_cell(cell, width)
+        self.post_message(Asked(lambda main: main.time_travel.slide("to", position)))
 
     def action_slide(self, by: str, step: int) -> None:
-        """Asks for another moment."""
-        self.post_message(self.Slide(by, step))
+        self.post_message(Asked(lambda main: main.time_travel.slide(by, step)))
 
     def action_to_panes(self) -> None:
-        """The cursor goes on to the panes."""
-        self.post_message(self.Left())
+        self.post_message(Asked(lambda main: main.go_to("notes")))
 
 
 def moment_words(past: Past, now: datetime) -> str:

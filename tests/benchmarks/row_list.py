@@ -70,7 +70,7 @@ async def measure(count: int) -> dict[str, float]:
                 app.rows.render_line(y)
 
         def key() -> None:
-            app.rows.action_cursor_down()
+            app.rows.action_move("down")
             redraw()
 
         def reload() -> None:

@@ -16,7 +16,7 @@ from core.facts.edits import remember
 from core.graph.edits import create_note
 from core.memory import Memory
 from core.model.draft import Draft
-from nuggets_tui.controllers.theme import ThemeController
+from nuggets_tui.controllers.settings import SettingsController
 from nuggets_tui.screens.dialog import Dialog
 from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.themes import DARK, LIGHT
@@ -87,7 +87,7 @@ STATES: dict[str, tuple[Go, tuple[tuple[str, ...], ...]]] = {
 async def test_everything_stands_out_in_both_themes(
     home: Path, state: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ThemeController, "save", lambda *_: None)
+    monkeypatch.setattr(SettingsController, "save_theme", lambda *_: None)
     _more_in(home)
     go, steps = STATES[state]
     wrong = set()

@@ -85,7 +85,7 @@ async def test_what_waits_to_be_sent_is_said_before_a_calm_pipeline_is_named(
     small_memory(tmp_path / "memory")
     async with opened(tmp_path / "memory", (width, 30)) as app:
         await app.until(lambda: app.view.log.last is not None)
-        app.main.context.show(sync=SyncState(to_send=3))
+        app.main.show(sync=SyncState(to_send=3))
         line = app.main.header.render().plain
         assert "⇅ 3 to send: ctrl+s" in line or "pipeline" not in line
 

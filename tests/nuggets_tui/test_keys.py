@@ -81,7 +81,7 @@ def test_every_command_has_a_heading_and_is_carried_out_by_the_main_screen() -> 
     main = MainScreen(Opening(None))
     for command in COMMANDS:
         assert command.group in GROUPS
-        # What its function names, such as `main.files.copy`, is there; `main.context.app` once there is one.
+        # What its function names, such as `main.files.copy`, is there; `main.app` once there is one.
         found: object = main
         for name in command.run.__code__.co_names:
             found = NuggetsApp if name == "app" else getattr(found, name)
@@ -181,7 +181,7 @@ def test_what_textual_binds_is_what_the_key_map_says(wanted: dict[str, str]) -> 
 
 def test_with_the_vim_option_link_is_a_capital_and_l_is_not_to_be_had() -> None:
     found = made(vim=True, hide="l")
-    assert (found.key("link"), found.key("graph"), found.key("overview")) == ("L", "ctrl+g", "O")
+    assert (found.key("link"), found.key("graph")) == ("L", "g")
     assert "l is reserved" in found.wrong[0]
     assert made(vim=True, link="f3").key("link") == "f3"
 

@@ -13,7 +13,6 @@ from textual.binding import Binding
 from textual.screen import Screen
 from textual.widget import Widget
 
-from nuggets_tui.messages import EntryOpened, FactOpened
 from nuggets_tui.screens.dialog import Dialog
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
@@ -100,17 +99,17 @@ async def test_no_key_or_click_at_a_wrong_moment_ends_the_app(
                 await press_all(app, widgets)
             assert app.app._exception is None
             assert app.app.is_running
-        assert len({type(screen) for screen in ever}) >= 4
+        assert len({type(screen) for screen in ever}) >= 3
 
 
 async def test_a_fact_or_an_entry_opened_while_no_memory_is_open_does_nothing(tmp_path: Path) -> None:
     small_memory(tmp_path / "memory")
     async with opened(tmp_path / "memory") as app:
-        entry, session = app.log[0].id, app.main.context.open_session
-        app.main.context.open_session = None
-        app.main.post_message(FactOpened("project", "test command"))
-        app.main.post_message(EntryOpened(entry))
+        entry, session = app.log[0].id, app.main.open_session
+        app.main.open_session = None
+        app.main.open_fact("project", "test command")
+        app.main.open_entry(entry)
         await app.pilot.pause()
-        app.main.context.open_session = session
+        app.main.open_session = session
         assert app.app.screen is app.main
         assert app.app._exception is None

@@ -320,7 +320,7 @@ async def test_facts_brought_back_one_after_the_other_leave_the_focus_in_results
             assert app.view.note_id == under_cursor
             await app.press("x")
             await app.until(lambda left=left: app.main.notes_pane.count == left)  # type: ignore[misc]
-            await app.until(lambda: not app.main.context.running("change"))
+            await app.until(lambda: not app.main.running("change"))
             await app.pilot.pause()
             assert not app.view.snapshot.by_id[under_cursor].hidden
             assert focus(app) == "notes"
@@ -338,7 +338,7 @@ async def test_the_footer_names_the_centre_of_a_graph_that_came_into_sight(
             await app.press("2", *keys[:-1])
             await app.show(title)
             # What belongs to the note shows the footer anew as well, when it comes.
-            await app.until(lambda: not app.main.context.running("suggestions"))
+            await app.until(lambda: not app.main.running("suggestions"))
             await app.press(keys[-1])
             await app.until(lambda title=title: app.main.selection.under_cursor == stored_id(app, title))  # type: ignore[misc]
             await app.until(lambda title=title: app.main.key_bar.object == title, "the object")  # type: ignore[misc]

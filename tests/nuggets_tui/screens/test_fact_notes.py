@@ -47,7 +47,7 @@ async def test_a_command_lists_them_and_the_next_start_remembers_it_outside_the_
         await app.main.action_command("show_facts")
         await app.until(lambda: len(rows_of(app)) == 6)
         assert title_of(app) == "2 Notes · newest first"
-        await app.until(lambda: not app.main.context.running("panes"))
+        await app.until(lambda: not app.main.running("panes"))
         assert {path.name for path in home.iterdir()} == before
     async with opened(home) as app:
         await app.until(lambda: len(rows_of(app)) == 6)

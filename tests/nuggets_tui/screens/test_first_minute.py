@@ -15,6 +15,7 @@ from core.facts.edits import remember
 from core.memory import Memory
 from nuggets_tui import long_work
 from nuggets_tui.long_work import LongWork
+from nuggets_tui.notices import dismiss_all
 from nuggets_tui.palette import Palette
 from nuggets_tui.screens.agents import AgentScreen, AgentsScreen
 from nuggets_tui.screens.imports import ImportReview, ImportScreen, PathScreen
@@ -162,13 +163,13 @@ async def test_the_first_recall_of_a_connected_agent_is_waited_for_and_told_once
         await app.until(lambda: "Claude Code recalled" in app.notices)
         assert "test command" in app.notices
         assert not app.view.awaited
-        app.main.context.dismiss_notices()
+        dismiss_all(app.main)
         agent.recall("test command", session="three")
         agent.change("more", lambda draft: remember(draft, "web", "deploy", "make ship"))
         await app.until(lambda: app.view.snapshot.fact_count == 2)
         assert "for the first time" not in app.notices
     async with opened(home) as app:
-        await app.until(lambda: not app.main.context.running("first-recall"))
+        await app.until(lambda: not app.main.running("first-recall"))
         assert not app.view.awaited
 
 
@@ -247,7 +248,7 @@ async def test_a_folder_whose_name_may_be_a_slip_is_offered_nothing(person: Path
     async with opened(person / ".nugets") as app:
         await app.until(lambda: "1 project with 1 page" in app.text)
         await app.press("1", "2")
-        await app.until(lambda: not app.main.context.running("open"))
+        await app.until(lambda: not app.main.running("open"))
         assert app.app.screen is app.main
     assert not (person / ".nugets").exists()
 

@@ -9,14 +9,11 @@ from kits.app_kit import NARROW, Driver, opened
 from textual import events
 from textual.widgets import Input
 
-from core.graph.edits import create_note
-from core.memory import Memory
 from core.user_settings import save_user_settings
 from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.screens.forms import FormScreen
 from nuggets_tui.screens.help import HelpScreen
 from nuggets_tui.screens.review import ReviewScreen
-from nuggets_tui.widgets.row_list import RowList
 
 pytestmark = pytest.mark.slow
 
@@ -93,16 +90,12 @@ async def test_keys_follow_the_settings_while_the_app_is_open(home: Path) -> Non
         await app.until(lambda: app.view.keys.key("hide") == "x", "the usual key")
 
 
-async def test_with_the_vim_option_h_j_k_l_and_half_pages_move_everywhere(home: Path) -> None:
+async def test_with_the_vim_option_h_j_k_l_move_everywhere(home: Path) -> None:
     save_user_settings({"app.vim": True})
     async with opened(home) as app:
         notes = app.main.query_one("#notes")
         await app.press("j", "j", "k")
         assert notes.cursor == 1  # type: ignore[attr-defined]
-        await app.press("ctrl+d")
-        assert notes.cursor == notes.count - 1  # type: ignore[attr-defined]
-        await app.press("ctrl+u")
-        assert notes.cursor == 0  # type: ignore[attr-defined]
         await app.press("l")
         assert focus(app) == "note"
         await app.press("h", "h")
@@ -168,51 +161,3 @@ async def test_a_key_bound_at_times_names_no_command_that_is_not_listed_now(home
         await app.press("exclamation_mark")
         assert "! is not bound now" in app.notices
         assert "ctrl+p" not in app.notices
-
-
-async def test_with_the_vim_option_gg_and_capital_g_go_to_the_ends_of_lists_texts_and_dialogs(
-    home: Path,
-) -> None:
-    save_user_settings({"app.vim": True})
-    long = "\n\n".join(f"Paragraph {number}." for number in range(80))
-    Memory.open(home).change("long", lambda draft: create_note(draft, "project", "Long one", long))
-    async with opened(home) as app:
-        await app.show("Long one")
-        notes = app.main.query_one("#notes", RowList)
-        await app.press("2", "G")
-        assert notes.cursor == notes.count - 1
-        await app.press("g", "g")
-        assert notes.cursor == 0
-        # The first g alone does nothing, and no third one is needed after another key.
-        await app.press("j", "g", "j", "g")
-        assert notes.cursor == 2
-        await app.press("g")
-        assert notes.cursor == 0
-        await app.show("Long one")
-        await app.press("3")
-        note = app.main.query_one("#note")
-        await app.press("G")
-        await app.until(lambda: note.max_scroll_y > 0 and note.scroll_offset.y == note.max_scroll_y)
-        await app.press("g", "g")
-        await app.until(lambda: note.scroll_offset.y == 0)
-        await app.press("1", "G")
-        facts = app.main.query_one("#facts", RowList)
-        assert facts.cursor == facts.count - 1
-        await app.press("slash", *"ggG")
-        assert app.main.search_box.value == "ggG"
-        await app.press("escape", "escape", "question_mark")
-        lines = (await app.screen(HelpScreen)).query_one("#lines")
-        await app.press("G")
-        await app.until(lambda: lines.scroll_offset.y == lines.max_scroll_y > 0)
-        await app.press("g", "g")
-        await app.until(lambda: lines.scroll_offset.y == 0)
-        await app.press("escape", "O")
-        await app.until(lambda: getattr(app.app.focused, "overview", False))
-
-
-async def test_who_has_set_g_to_the_graph_keeps_it_with_the_vim_option_too(home: Path) -> None:
-    save_user_settings({"app.vim": True})
-    settings(home, '[keys]\ngraph = "g"\noverview = "G"\n')
-    async with opened(home) as app:
-        await app.press("G")
-        await app.until(lambda: getattr(app.app.focused, "overview", False))

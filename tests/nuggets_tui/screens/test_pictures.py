@@ -86,7 +86,7 @@ async def picture(app: Driver) -> str:
     before, same = "", 0
     while same < 4:
         for rows in app.app.screen.query(RowList):
-            rows.clear_glow()
+            rows.light(frozenset())
         await app.pilot.pause(0.03)
         now = screen_text(app.app)
         same = same + 1 if now == before else 0

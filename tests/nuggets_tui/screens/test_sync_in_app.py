@@ -211,7 +211,7 @@ async def test_an_unasked_sync_that_fails_is_told_once_and_tried_less_often(
             with suppress(WorkerCancelled):
                 await app.main.sync.refresh().wait()
             await app.until(lambda count=count: runs[0] == count)
-            await app.until(lambda: not app.main.context.running("sync"))
+            await app.until(lambda: not app.main.running("sync"))
         assert app.notices.count("in the middle of a merge") == 1
 
 
@@ -270,7 +270,7 @@ async def test_what_a_sync_brings_after_a_visit_bears_the_word_new_however_old_i
     pair.note_elsewhere("Deploy")
     now = NOW + timedelta(days=9_000)
     async with opened(pair.home, (160, 40), clock=lambda: now) as app:
-        await app.until(lambda: app.main.context.reconciled, "the visit")
+        await app.until(lambda: app.main.reconciled, "the visit")
     later = now + timedelta(hours=1)
     async with opened(pair.home, (160, 40), clock=lambda: later) as app:
         await app.until(lambda: app.view.new_since and app.view.sync, "the last visit")

@@ -60,7 +60,7 @@ async def test_a_step_of_the_cursor_does_not_wait_for_the_clock() -> None:
         app.rows.refresh()
         assert await frames_after(app) == 0
         await pilot.pause()
-        app.rows.action_cursor_down()
+        app.rows.action_move("down")
         assert await frames_after(app) == 1
 
 
@@ -69,7 +69,7 @@ async def test_steps_at_once_are_one_frame() -> None:
     async with app.run_test() as pilot:
         await pilot.pause()
         for _ in range(5):
-            app.rows.action_cursor_down()
+            app.rows.action_move("down")
         assert await frames_after(app) == 1
 
 
@@ -77,7 +77,7 @@ async def test_a_list_that_goes_asks_for_nothing() -> None:
     app = Lists()
     async with app.run_test() as pilot:
         await pilot.pause()
-        app.rows.action_cursor_down()
+        app.rows.action_move("down")
         await app.rows.remove()
         await frames_after(app)
         assert app.is_running
@@ -145,9 +145,9 @@ async def test_whatever_rows_come_and_go_the_screen_shows_those_that_are_there(s
                 shown[other] = Row(shown[other].key, (content(f"Other {dice.random()}"),))
             app.rows.set_rows(shown, keep_cursor=dice.random() < 0.8)
             for _ in range(dice.randrange(4)):
-                dice.choice((app.rows.action_cursor_down, app.rows.action_page_down, app.rows.action_first))()
+                app.rows.action_move(dice.choice(("down", "pagedown", "home")))
             if dice.random() < 0.2:
-                app.rows.glow({row.key for row in shown[:2]}, 0)
+                app.rows.light(frozenset(row.key for row in shown[:2]))
             await pilot.pause()
             before = painted(app, app.rows)
             app.rows._styles_cache.clear()
@@ -173,7 +173,7 @@ async def test_rows_that_show_what_they_showed_are_not_painted_again() -> None:
     rows = [Row(str(number), (content(f"Row {number}"),)) for number in range(99)]
     async with app.run_test(size=(40, 12)) as pilot:
         app.rows.set_rows(rows)
-        app.rows.action_last()
+        app.rows.action_move("end")
         await pilot.pause()
         drawn: list[int] = []
         render = app.rows.render_line

@@ -215,18 +215,6 @@ async def test_space_selects_and_reloads_drop_what_is_gone() -> None:
         assert last.keys == frozenset()
 
 
-async def test_shift_with_the_arrows_selects_a_range() -> None:
-    app = Harness(multi_select=True)
-    async with running(app) as pilot:
-        app.rows.set_rows(rows_of("a", "b", "c", "d"))
-        await pilot.press("shift+down", "shift+down")
-        assert app.rows.selected == {"a", "b", "c"}
-        app.rows.clear_selection()
-        assert app.rows.selected == frozenset()
-        app.rows.select(["d"])
-        assert app.rows.selected == {"d"}
-
-
 @pytest.mark.parametrize(
     ("keys", "selected"),
     [
@@ -338,16 +326,6 @@ async def test_a_click_highlights_and_a_second_one_opens() -> None:
         assert app.opened == ["b", "b"]
 
 
-async def test_a_click_on_the_gutter_selects() -> None:
-    app = Harness(multi_select=True)
-    async with running(app) as pilot:
-        app.rows.set_rows(rows_of("a", "b", "c"))
-        await pilot.click(RowList, offset=(1, 2))
-        assert app.rows.selected == {"c"}
-        assert app.rows.cursor == 2
-        assert app.opened == []
-
-
 async def test_the_wheel_takes_the_cursor_along_before_it_leaves_sight() -> None:
     app = Harness()
     async with running(app) as pilot:
@@ -364,11 +342,11 @@ async def test_signs_tell_cursor_focus_selection_and_glow_without_colour() -> No
     async with running(app) as pilot:
         app.rows.set_rows(rows_of("a", "b", "c"))
         app.rows.select(["b"])
-        app.rows.glow(["b", "c"], seconds=0)
+        app.rows.light(frozenset("bc"))
         await pilot.pause()
         assert [line[:3] for line in screen(app.rows)[:3]] == ["▌ a", " ◉b", " •c"]
         app.other.focus()
-        app.rows.clear_glow()
+        app.rows.light(frozenset())
         await pilot.pause()
         assert [line[:3] for line in screen(app.rows)[:3]] == ["› a", " ✓b", "  c"]
 
@@ -480,17 +458,6 @@ async def test_a_cursor_key_redraws_two_rows() -> None:
         await pilot.press("down")
         screen(app.rows)
         assert sorted(drawn) == [0, 1]
-
-
-async def test_move_to_finds_a_row_by_its_key() -> None:
-    app = Harness()
-    async with running(app) as pilot:
-        app.rows.set_rows(rows_of(*map(str, range(500)), headings=("7",)))
-        assert app.rows.move_to("444")
-        assert not app.rows.move_to("7")
-        assert not app.rows.move_to("none")
-        await pilot.pause()
-        assert app.highlighted[-1] == "444"
 
 
 @pytest.mark.parametrize("theme", ["textual-dark", "textual-light", "ansi-dark", "ansi-light", "nord"])
