@@ -137,7 +137,7 @@ class FilesController(Controller):
         )
 
     def _choose(self, named: list[Found], folder: Path) -> None:
-        from nuggets_tui.screens.choice import FilesScreen
+        from nuggets_tui.screens.choice import file_choice
 
         def chosen(key: str | None) -> None:
             one = named[int(key)] if key is not None else None
@@ -146,7 +146,7 @@ class FilesController(Controller):
             elif one is not None:
                 self._notify_not_found([one], folder)
 
-        self.app.push_screen(FilesScreen(named), chosen)
+        self.app.push_screen(file_choice(named), chosen)
 
     @background("open")
     async def _open(self, found: Found) -> None:

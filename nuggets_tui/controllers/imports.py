@@ -52,9 +52,9 @@ class ImportsController(Controller):
             self.preview(path)
 
     def _ask_path(self) -> None:
-        from nuggets_tui.screens.imports import PathScreen
+        from nuggets_tui.screens.imports import path_screen
 
-        self.app.push_screen(PathScreen(self._path), self._typed)
+        self.app.push_screen(path_screen(self._path), self._typed)
 
     def _typed(self, path: str | None) -> None:
         if path:

@@ -140,7 +140,7 @@ class MaintenanceController(Controller):
     @background("open")
     async def restore(self) -> None:
         """Chooses a backup to go back to."""
-        from nuggets_tui.screens.choice import BackupsScreen
+        from nuggets_tui.screens.choice import backup_choice
 
         if self.view.trouble:
             self._notify_no_restore()
@@ -150,7 +150,7 @@ class MaintenanceController(Controller):
             return
         backups = await self.attempt(session.read(session.memory.maintenance.backups))
         if backups:
-            self.app.push_screen(BackupsScreen(backups, session.clock()), self._backup_chosen)
+            self.app.push_screen(backup_choice(backups, session.clock()), self._backup_chosen)
         elif backups is not None:
             self.notify("There is no backup yet: the first change of each day makes one.")
 

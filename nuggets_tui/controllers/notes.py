@@ -295,7 +295,7 @@ class NotesController(Controller):
         )
 
     def _hide_or_unlink(self, note: Note, shown: Note, row: Neighbour) -> None:
-        from nuggets_tui.screens.choice import HIDE, NeighbourScreen
+        from nuggets_tui.screens.choice import HIDE, neighbour_choice
 
         def chosen(answer: str | None) -> None:
             if answer == HIDE:
@@ -303,7 +303,7 @@ class NotesController(Controller):
             elif answer is not None:
                 self._unlink(shown, note, row.reason)
 
-        self.app.push_screen(NeighbourScreen(shown, note, row), chosen)
+        self.app.push_screen(neighbour_choice(shown, note, row), chosen)
 
     def delete(self) -> None:
         from nuggets_tui.bulk import deleting
@@ -380,7 +380,7 @@ class NotesController(Controller):
     def remove_link(self) -> None:
         """Removes the link under the cursor of Neighbours; elsewhere asks which of the note's links."""
         from core.graph.neighbours import neighbours
-        from nuggets_tui.screens.choice import LinksScreen
+        from nuggets_tui.screens.choice import link_choice
 
         note, linked = self.main.selection.target(), self._linked_row()
         if note is None:
@@ -399,7 +399,7 @@ class NotesController(Controller):
                 other, link = found[int(place)]
                 self._unlink(note, other, link.reason)
 
-        self.app.push_screen(LinksScreen(note, found), chosen)
+        self.app.push_screen(link_choice(note, found), chosen)
 
     def _unlink(self, note: Note, other: Note, reason: str) -> None:
         from core.graph.edits import unlink_notes

@@ -212,9 +212,9 @@ class PipelineController(Controller):
             words = "The pipeline did not make this note. The audit log says who did: {log_of_note}."
             self.notify(self.view.keys.filled(words))
             return
-        from nuggets_tui.screens.note_origin import NoteOriginScreen
+        from nuggets_tui.screens.note_origin import origin_screen
 
-        self.app.push_screen(NoteOriginScreen(note, found, rows, self.session.clock()))
+        self.app.push_screen(origin_screen(note, found, rows, self.session.clock()))
 
     @background("hints", exclusive=True)
     async def _refresh_hints(self) -> None:

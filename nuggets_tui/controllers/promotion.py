@@ -27,7 +27,7 @@ class PromotionController(Controller):
     @background("open")
     async def promote(self) -> None:
         """Proposes lines for MEMORY.md; asks which one where several are known, or none."""
-        from nuggets_tui.screens.choice import TargetsScreen
+        from nuggets_tui.screens.choice import target_choice
 
         targets = await self.attempt(self.session.read(self.session.memory.promotion.targets))
         if targets is None:
@@ -38,7 +38,7 @@ class PromotionController(Controller):
         elif len(targets) == 1 and there[0].current:
             self._promote_to(None)
         else:
-            self.app.push_screen(TargetsScreen(targets, self.session.clock()), self._target_chosen)
+            self.app.push_screen(target_choice(targets, self.session.clock()), self._target_chosen)
 
     def _target_chosen(self, folder: str | None) -> None:
         from nuggets_tui.screens.choice import ANOTHER
@@ -49,9 +49,9 @@ class PromotionController(Controller):
             self._promote_to(folder)
 
     def _ask_folder(self) -> None:
-        from nuggets_tui.screens.forms import FolderScreen
+        from nuggets_tui.screens.forms import folder_screen
 
-        self.app.push_screen(FolderScreen(self._memory_folder), self._folder_typed)
+        self.app.push_screen(folder_screen(self._memory_folder), self._folder_typed)
 
     def _folder_typed(self, folder: str | None) -> None:
         if folder:
@@ -114,9 +114,9 @@ class PromotionController(Controller):
         self.notify(f"{said} To change it, set promotion.automatic in settings.toml.")
 
     def _ask(self, result: PromotionResult) -> None:
-        from nuggets_tui.screens.choice import AutomaticScreen
+        from nuggets_tui.screens.choice import automatic_choice
 
-        self.app.push_screen(AutomaticScreen(result), partial(self._answered, result))
+        self.app.push_screen(automatic_choice(result), partial(self._answered, result))
 
     def _answered(self, result: PromotionResult, answer: str | None) -> None:
         from nuggets_tui.screens.choice import SHOW

@@ -56,9 +56,9 @@ class ReadingController(Controller):
         return False
 
     def open_fact(self, nugget: str, key: str) -> None:
-        from nuggets_tui.screens.recall import RecallScreen
+        from nuggets_tui.screens.recall import recall_screen
 
-        self.app.push_screen(RecallScreen(self.session, nugget, key))
+        self.app.push_screen(recall_screen(self.session, nugget, key))
 
     def leaving(self) -> None:
         """Notes of one memory lead to none of another."""

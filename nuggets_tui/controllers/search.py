@@ -140,26 +140,26 @@ class SearchController(Controller):
 
     def open_passage(self, passage: Passage) -> None:
         """Shows a part of a document, with its whole text."""
-        from nuggets_tui.screens.document_part import DocumentPartScreen
+        from nuggets_tui.screens.document_part import part_screen
 
-        self.app.push_screen(DocumentPartScreen(passage, self.session.memory.document_text))
+        self.app.push_screen(part_screen(passage, self.session.memory.document_text))
 
     def find_same_tag(self) -> None:
         """Lists the notes with a tag of the note under the cursor; asks which where it has several."""
-        from nuggets_tui.screens.choice import TagsScreen
+        from nuggets_tui.screens.choice import tag_choice
 
         note = self.main.selection.target()
         tags = topics(note) if note is not None else ()
         if len(tags) == 1:
             self.find_tagged(tags[0])
         elif tags:
-            self.app.push_screen(TagsScreen(tags, *self.view.searched), self._tag_chosen)
+            self.app.push_screen(tag_choice(tags, *self.view.searched), self._tag_chosen)
 
     def find_project(self) -> None:
         """Asks for one of the memory's projects and lists its notes."""
-        from nuggets_tui.screens.choice import ProjectsScreen
+        from nuggets_tui.screens.choice import project_choice
 
-        self.app.push_screen(ProjectsScreen(self.view.projects, self.view.snapshot), self._project_chosen)
+        self.app.push_screen(project_choice(self.view.projects, self.view.snapshot), self._project_chosen)
 
     def _project_chosen(self, name: str | None) -> None:
         from core.search.query_syntax import typed_value

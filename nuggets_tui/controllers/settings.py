@@ -45,7 +45,7 @@ class SettingsController(Controller):
     def change(self, name: str) -> None:
         """Asks for another value of a setting."""
         from core.settings.tree import settings_by_name, value_of
-        from nuggets_tui.screens.setting import SettingChoiceScreen, SettingScreen
+        from nuggets_tui.screens.setting import SettingScreen, setting_choice
         from nuggets_tui.setting_words import USER, shown_value
 
         if name == f"{USER}theme":
@@ -54,14 +54,14 @@ class SettingsController(Controller):
         if name == f"{USER}vim":
             now = shown_value(self.app.user_settings.vim)
             said = "Saved in your own settings, for all memories. It makes no entry of the history."
-            self.app.push_screen(SettingChoiceScreen(name, _SWITCH, now, said), self._vim_chosen)
+            self.app.push_screen(setting_choice(name, _SWITCH, now, said), self._vim_chosen)
             return
         value = value_of(self.session.memory.settings, name)
         choices = _SWITCH if isinstance(value, bool) else settings_by_name()[name].choices
         if choices:
             said = f"{name} in settings.toml of this memory. You can undo the change."
             self.app.push_screen(
-                SettingChoiceScreen(name, choices, shown_value(value), said), partial(self._chosen, name)
+                setting_choice(name, choices, shown_value(value), said), partial(self._chosen, name)
             )
         else:
             self.app.push_screen(

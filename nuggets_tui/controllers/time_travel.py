@@ -67,9 +67,9 @@ class TimeTravelController(Controller):
         if self.view.past is None:
             self._start_time_travel(self.main.focused)
             return
-        from nuggets_tui.screens.forms import MomentScreen
+        from nuggets_tui.screens.forms import moment_screen
 
-        self.app.push_screen(MomentScreen(self.session.clock()), self._moment_typed)
+        self.app.push_screen(moment_screen(self.session.clock()), self._moment_typed)
 
     @background("past", exclusive=True)
     async def _start_time_travel(self, asked_in: Widget | None) -> None:

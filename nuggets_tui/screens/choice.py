@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -32,16 +32,29 @@ if TYPE_CHECKING:
 
 
 _NAME, _PATH = 60, 70
+HIDE: Final = "hide"
+SHOW: Final = "show"
+ANOTHER: Final = "another folder"
+_ANSWERS: Final = (
+    ("project", "Yes, for this project", "each daily pass writes this MEMORY.md only"),
+    ("always", "Always", "each daily pass writes every MEMORY.md you promoted to"),
+    ("never", "Never", "you promote by hand"),
+    (SHOW, "Show me the lines first", "and ask again later"),
+)
 
 
 class ChoiceScreen(Dialog[str]):
-    """Answers with the key of the chosen row. `said`: what comes of choosing."""
+    """Answers with the key of the chosen row. said: what comes of choosing. does: what enter does."""
 
     said = ""
 
-    def __init__(self, rows: Sequence[Row]) -> None:
+    def __init__(self, rows: Sequence[Row], heading: str = "", said: str = "", does: str = "") -> None:
         super().__init__(classes="large")
         self._rows = rows
+        self.heading = heading or self.heading
+        self.said = said or self.said
+        if does:
+            self.keys = f"⏎  {does} · ↑↓  move · esc  close"
 
     def compose_inside(self) -> ComposeResult:
         yield Static(content(self.said, MUTED), classes="words")
@@ -56,150 +69,90 @@ class ChoiceScreen(Dialog[str]):
         self.dismiss(event.row.key)
 
 
-class TagsScreen(ChoiceScreen):
+def _row(key: str, left: str, right: str) -> Row:
+    return Row(key, (sides(content(left), content(right, MUTED)),))
+
+
+def tag_choice(tags: Sequence[str], snapshot: Snapshot, team: Snapshot | None) -> ChoiceScreen:
     """Answers with one of some tags."""
-
-    heading = "List the notes with which tag?"
-    keys = "⏎  list · ↑↓  choose · esc  close"
+    counts = dict(offers_of(snapshot, team)["tag"])
+    rows = [_row(tag, tag, plural(counts.get(tag, 0), "note")) for tag in tags]
     said = "A click on a tag of a note lists its notes, too."
-
-    def __init__(self, tags: Sequence[str], snapshot: Snapshot, team: Snapshot | None) -> None:
-        counts = dict(offers_of(snapshot, team)["tag"])
-        super().__init__([_tag_row(tag, counts.get(tag, 0)) for tag in tags])
+    return ChoiceScreen(rows, "List the notes with which tag?", said, "list")
 
 
-class ProjectsScreen(ChoiceScreen):
+def project_choice(projects: Mapping[str, str], snapshot: Snapshot) -> ChoiceScreen:
     """Answers with one of some projects."""
-
-    heading = "Show notes of which project?"
-    keys = "⏎  list · ↑↓  choose · esc  close"
+    counts = Counter(projects.get(note.nugget_name, "") for note in snapshot.visible)
+    nuggets: dict[str, list[str]] = {}
+    for nugget, project in projects.items():
+        nuggets.setdefault(project, []).append(nugget)
+    rows = []
+    for name in sorted(nuggets):
+        others = cut(", ".join(one for one in nuggets[name] if one != name), _NAME)
+        rows.append(_row(name, name, plural(counts[name], "note") + (f" · {others}" if others else "")))
     said = "A project owns the nuggets first written from it, and those that have its name."
-
-    def __init__(self, projects: Mapping[str, str], snapshot: Snapshot) -> None:
-        counts = Counter(projects.get(note.nugget_name, "") for note in snapshot.visible)
-        nuggets: dict[str, list[str]] = {}
-        for nugget, project in projects.items():
-            nuggets.setdefault(project, []).append(nugget)
-        super().__init__([_project_row(name, nuggets[name], counts[name]) for name in sorted(nuggets)])
+    return ChoiceScreen(rows, "Show notes of which project?", said, "list")
 
 
-def _project_row(name: str, nuggets: Sequence[str], count: int) -> Row:
-    others = ", ".join(one for one in nuggets if one != name)
-    said = f"{plural(count, 'note')}{f' · {cut(others, _NAME)}' if others else ''}"
-    return Row(name, (sides(content(name), content(said, MUTED)),))
-
-
-def _tag_row(tag: str, count: int) -> Row:
-    return Row(tag, (sides(content(tag), content(plural(count, "note"), MUTED)),))
-
-
-class LinksScreen(ChoiceScreen):
+def link_choice(note: Note, links: Sequence[tuple[Note, Link]]) -> ChoiceScreen:
     """Answers with the place of one of a note's links."""
-
-    keys = "⏎  unlink · ↑↓  choose · esc  close"
-    said = "You can undo it."
-
-    def __init__(self, note: Note, links: Sequence[tuple[Note, Link]]) -> None:
-        self.heading = f'Unlink "{safe_line(note.title, _NAME)}" from'
-        super().__init__(
-            [
-                Row(str(place), (sides(content(other.title), content(cut(link.reason, _NAME), MUTED)),))
-                for place, (other, link) in enumerate(links)
-            ]
-        )
+    rows = [
+        _row(str(place), other.title, cut(link.reason, _NAME)) for place, (other, link) in enumerate(links)
+    ]
+    heading = f'Unlink "{safe_line(note.title, _NAME)}" from'
+    return ChoiceScreen(rows, heading, "You can undo it.", "unlink")
 
 
-HIDE: Final = "hide"
-
-
-class NeighbourScreen(ChoiceScreen):
+def neighbour_choice(shown: Note, other: Note, neighbour: Neighbour) -> ChoiceScreen:
     """Answers with HIDE, or anything else to remove the link alone, where there is one."""
-
-    keys = "⏎  choose · ↑↓  move · esc  close"
-    said = "You can undo it."
-
-    def __init__(self, shown: Note, other: Note, neighbour: Neighbour) -> None:
-        self.heading = safe_line(other.title, _NAME)
-        unlink = f'Unlink it from "{safe_line(shown.title, _NAME)}"'
-        hide = (
-            ("Bring it back", "into search and recall")
-            if other.hidden
-            else ("Hide it", "from search and recall")
-        )
-        rows = [Row(HIDE, (content(hide[0], "bold"), content(hide[1], MUTED)))]
-        if neighbour.suggestion is None:
-            reason = content(cut(neighbour.reason, _PATH), MUTED)
-            rows.insert(0, Row("unlink", (content(unlink, "bold"), reason)))
-        super().__init__(rows)
-
-
-SHOW = "show"
-_ANSWERS = (
-    ("project", "Yes, for this project", "each daily pass writes this MEMORY.md only"),
-    ("always", "Always", "each daily pass writes every MEMORY.md you promoted to"),
-    ("never", "Never", "you promote by hand"),
-    (SHOW, "Show me the lines first", "and ask again later"),
-)
-
-
-class AutomaticScreen(ChoiceScreen):
-    """Answers as `core.daily.answer_promotion` takes it, or SHOW."""
-
-    heading = "Promote with the daily pass?"
-    keys = "⏎  choose · ↑↓  move · esc  not now"
-
-    def __init__(self, result: PromotionResult) -> None:
-        lines = plural(lines_of(result), "line")
-        self.said = (
-            f"The daily pass can write often recalled notes to MEMORY.md: now {lines} of "
-            f"{safe_line(result.path)}."
-        )
-        super().__init__([Row(key, (content(said), content(more, MUTED))) for key, said, more in _ANSWERS])
-
-
-class BackupsScreen(ChoiceScreen):
-    """Answers with the name of the chosen backup."""
-
-    heading = "Go back to a backup"
-    keys = "⏎  preview · ↑↓  choose · esc  close"
-    said = "You see a preview first. Nothing is written until you apply it."
-
-    def __init__(self, backups: tuple[Backup, ...], now: datetime) -> None:
-        super().__init__([_row(backup, now) for backup in backups])
-
-
-def _row(backup: Backup, now: datetime) -> Row:
-    when = Content.assemble(
-        (local_time(backup.at), "bold"), (f"  {time_ago(backup.at, now) or 'now'}", MUTED)
+    hide = (
+        ("Bring it back", "into search and recall") if other.hidden else ("Hide it", "from search and recall")
     )
-    said = content(f"{backup.reason} · {data_size(backup.size)}", MUTED)
-    return Row(backup.name, (sides(when, said),))
+    rows = [Row(HIDE, (content(hide[0], "bold"), content(hide[1], MUTED)))]
+    if neighbour.suggestion is None:
+        unlink = f'Unlink it from "{safe_line(shown.title, _NAME)}"'
+        reason = content(cut(neighbour.reason, _PATH), MUTED)
+        rows.insert(0, Row("unlink", (content(unlink, "bold"), reason)))
+    return ChoiceScreen(rows, safe_line(other.title, _NAME), "You can undo it.", "choose")
 
 
-class FilesScreen(ChoiceScreen):
-    """Answers with the place of a reference among those given."""
+def automatic_choice(result: PromotionResult) -> ChoiceScreen:
+    """Answers as `core.daily.answer_promotion` takes it, or SHOW."""
+    lines = plural(lines_of(result), "line")
+    said = f"The daily pass can write often recalled notes to MEMORY.md: now {lines} of {safe_line(result.path)}."
+    rows = [Row(key, (content(answer), content(more, MUTED))) for key, answer, more in _ANSWERS]
+    return ChoiceScreen(rows, "Promote with the daily pass?", said, "choose")
 
-    heading = "Open which file?"
-    about = (
+
+def backup_choice(backups: tuple[Backup, ...], now: datetime) -> ChoiceScreen:
+    """Answers with the name of the chosen backup."""
+    rows = []
+    for backup in backups:
+        when = Content.assemble(
+            (local_time(backup.at), "bold"), (f"  {time_ago(backup.at, now) or 'now'}", MUTED)
+        )
+        about = content(f"{backup.reason} · {data_size(backup.size)}", MUTED)
+        rows.append(Row(backup.name, (sides(when, about),)))
+    said = "You see a preview first. Nothing is written until you apply it."
+    return ChoiceScreen(rows, "Go back to a backup", said, "preview")
+
+
+def file_choice(named: Sequence[Found]) -> ChoiceScreen:
+    """Answers with the place of a reference among those given; those that are there come first."""
+    rows = []
+    for place in sorted(range(len(named)), key=lambda place: named[place].path is None):
+        path, name = named[place].path, cut(str(named[place].reference), _NAME)
+        style, there = ("", cut(_shortened(path), _PATH)) if path is not None else (MUTED, "not found")
+        rows.append(Row(str(place), (sides(content(name, style), content(there, MUTED)),)))
+    said = "Files named in the note."
+    if any(one.surprising for one in named):
+        said = "Files named in the note. Some are outside the folder where you started the app."
+    screen = ChoiceScreen(rows, "Open which file?", said, "open in $EDITOR")
+    screen.about = (
         "A relative path is looked up in the folder where you started the app, then in its repository's root."
     )
-    keys = "⏎  open in $EDITOR · esc  close"
-
-    def __init__(self, named: Sequence[Found]) -> None:
-        # Those that are there come first, otherwise as the note has them.
-        order = sorted(range(len(named)), key=lambda place: named[place].path is None)
-        super().__init__([Row(str(place), (_file_row(named[place]),)) for place in order])
-        self.said = "Files named in the note."
-        if any(one.surprising for one in named):
-            self.said = "Files named in the note. Some are outside the folder where you started the app."
-
-
-def _file_row(found: Found) -> Callable[[int], Content]:
-    if found.path is None:
-        return sides(content(cut(str(found.reference), _NAME), MUTED), content("not found", MUTED))
-    return sides(
-        content(cut(str(found.reference), _NAME)), content(cut(_shortened(found.path), _PATH), MUTED)
-    )
+    return screen
 
 
 def _shortened(path: Path) -> str:
@@ -208,20 +161,14 @@ def _shortened(path: Path) -> str:
     return f"~{spelled[len(home) :]}" if home != "/" and spelled.startswith(f"{home}{os.sep}") else spelled
 
 
-ANOTHER: Final = "another folder"
-
-
-class TargetsScreen(ChoiceScreen):
-    """Answers with the chosen file's folder, or ANOTHER. Those whose folder is gone are told and cannot be chosen."""
-
-    heading = "Promote: to which MEMORY.md?"
-    keys = "⏎  preview · ↑↓  choose · esc  close"
+def target_choice(targets: tuple[PromotionTarget, ...], now: datetime) -> ChoiceScreen:
+    """Answers with the chosen file's folder, or ANOTHER. Those whose folder is gone are told and cannot be chosen.
+    targets: the present project first, then those written to last.
+    """
+    another = Row(ANOTHER, (content("Another folder …", "bold"), Content("")))
     said = "MEMORY.md is the page that an agent reads when it starts. You see a preview before anything is written."
-
-    def __init__(self, targets: tuple[PromotionTarget, ...], now: datetime) -> None:
-        """`targets`: the present project first, then those written to last."""
-        another = Row(ANOTHER, (content("Another folder …", "bold"), Content("")))
-        super().__init__([*(_target_row(target, now) for target in targets), another])
+    rows = [*(_target_row(target, now) for target in targets), another]
+    return ChoiceScreen(rows, "Promote: to which MEMORY.md?", said, "preview")
 
 
 def _target_row(target: PromotionTarget, now: datetime) -> Row:
@@ -230,10 +177,8 @@ def _target_row(target: PromotionTarget, now: datetime) -> Row:
     title = content(name or str(folder), "bold" if target.there else MUTED)
     if not target.there:
         said = content("not possible: its folder no longer exists", "$text-warning")
-    elif target.current:
-        said = content("the current project", "$text-success")
     else:
-        said = Content("")
+        said = content("the current project" if target.current else "", "$text-success")
     promoted = f"{plural(target.count, 'note')} promoted {time_ago(target.at, now)}"
     written = promoted if target.at else "nothing promoted yet"
     head = sides(title, Content.assemble(said, content(f"  {written}", MUTED)))

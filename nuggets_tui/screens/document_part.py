@@ -5,15 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from textual import work
-from textual.app import ComposeResult
 from textual.content import Content
 
 from nuggets_tui.safe_text import content
-from nuggets_tui.screens.dialog import Dialog
+from nuggets_tui.screens.basic import LinesScreen
 from nuggets_tui.threads import run_in_thread
 from nuggets_tui.widgets.diff_lines import wrapped
-from nuggets_tui.widgets.line_view import LineView
+from nuggets_tui.widgets.line_view import MakeLines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,30 +21,18 @@ if TYPE_CHECKING:
 _MUTED: Final = "$text-muted"
 
 
-class DocumentPartScreen(Dialog[None]):
+def part_screen(passage: Passage, read: Callable[[str], str]) -> LinesScreen[None]:
     """Shows a part of a document, why it was found, and its whole text. read: gives that text."""
 
-    about = "A part of a document that the search found. Documents are no notes: they are found beside them."
+    async def whole() -> MakeLines:
+        return partial(part_lines, passage, await run_in_thread(read, passage.found.document_id))
 
-    def __init__(self, passage: Passage, read: Callable[[str], str]) -> None:
-        super().__init__(classes="large")
-        self.heading = f"Document: {passage.found.title or passage.found.source}"
-        self._passage = passage
-        self._read = read
-
-    def compose_inside(self) -> ComposeResult:
-        yield LineView(partial(part_lines, self._passage, ""), id="lines")
-
-    def on_mount(self) -> None:
-        self.query_one(LineView).focus()
-        self.read_all()
-
-    @work(group="document", exclusive=True, exit_on_error=False)
-    async def read_all(self) -> None:
-        """Shows the whole text when it is there."""
-        text = await self.attempt(run_in_thread(self._read, self._passage.found.document_id))
-        if text:
-            self.query_one(LineView).show_lines(partial(part_lines, self._passage, text))
+    return LinesScreen(
+        f"Document: {passage.found.title or passage.found.source}",
+        partial(part_lines, passage, ""),
+        about="A part of a document that the search found. Documents are no notes: they are found beside them.",
+        more=whole,
+    )
 
 
 def part_lines(passage: Passage, text: str, width: int) -> list[Content]:

@@ -6,15 +6,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.events import DescendantBlur
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
-from core.errors import InvalidInputError
 from core.facts.edits import remember
 from core.graph.edits import edit_note
 from core.model.change import ChangeSet
@@ -23,10 +20,9 @@ from core.model.note import Note
 from core.model.snapshot import Snapshot
 from core.text.normalise import normalise_content, squeeze
 from nuggets_tui.cli.moments import moment
-from nuggets_tui.notices import notify_error
 from nuggets_tui.pending_conflict import PendingConflict, or_pending_conflict
 from nuggets_tui.safe_text import content, safe_line
-from nuggets_tui.screens.dialog import Dialog
+from nuggets_tui.screens.basic import AskScreen, as_typed
 from nuggets_tui.screens.typed import FieldsDialog
 from nuggets_tui.session import Session
 from nuggets_tui.typed_tags import split_tags
@@ -187,67 +183,26 @@ def tags_form(
     return FormScreen(f'Tags of "{note.title}"', (line,), save, typed=typed, text_store=text_store)
 
 
-class FolderScreen(Dialog[str]):
-    """Asks for the folder of MEMORY.md. Answers with it as typed."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "take", "continue", show=False)]
-    heading = "Promote: to which MEMORY.md?"
-    keys = "⏎  preview · esc  close"
-
-    def __init__(self, folder: str) -> None:
-        super().__init__(classes="small")
-        self._folder = folder
-
-    def compose_inside(self) -> ComposeResult:
-        said = (
-            "MEMORY.md is the page that an agent reads when it starts. Claude Code has no project for the "
-            "folder you started in, and the settings name no other. Type the folder of your MEMORY.md; one "
-            "that is missing is created. You see a preview first."
-        )
-        yield Static(content(said), classes="words")
-        yield Field("Folder of MEMORY.md", self._folder, id="folder", hint="such as: ~/project")
-
-    def on_mount(self) -> None:
-        self.query_one("#folder", Input).focus()
-
-    @on(Input.Submitted)
-    def enter(self, event: Input.Submitted) -> None:
-        event.stop()
-        self.action_take()
-
-    def action_take(self) -> None:
-        folder = self.query_one("#folder", Input).value.strip()
-        if folder:
-            self.dismiss(folder)
+def folder_screen(folder: str) -> AskScreen[str]:
+    """Asks for the folder of MEMORY.md."""
+    said = (
+        "MEMORY.md is the page that an agent reads when it starts. Claude Code has no project for the folder you "
+        "started in, and the settings name no other. Type the folder of your MEMORY.md; one that is missing is "
+        "created. You see a preview first."
+    )
+    return AskScreen(
+        "Promote: to which MEMORY.md?", said, "Folder of MEMORY.md", as_typed,
+        value=folder, hint="such as: ~/project", does="preview",
+    )  # fmt: skip
 
 
-class MomentScreen(Dialog[datetime]):
-    """Answers with the moment that was typed, as `nuggets restore` takes it."""
+def moment_screen(now: datetime) -> AskScreen[datetime]:
+    """Asks for a moment, as `nuggets restore` takes it."""
 
-    heading = "Look back to when?"
-    keys = "⏎  go there · esc  close"
+    async def read(text: str) -> datetime:
+        return moment(text, now.astimezone(), end_of_day=True)
 
-    def __init__(self, now: datetime) -> None:
-        super().__init__(classes="small")
-        self._now = now
-
-    def compose_inside(self) -> ComposeResult:
-        said = (
-            "A day (2026-11-20 means its end), a time (2026-11-20 14:30 or 14:30), an age (2h, "
-            "3d), or yesterday."
-        )
-        yield Static(content(said), classes="words")
-        yield Field("Moment", id="moment", hint="such as: yesterday")
-
-    def on_mount(self) -> None:
-        self.query_one("#moment", Input).focus()
-
-    @on(Input.Submitted)
-    def take(self, event: Input.Submitted) -> None:
-        event.stop()
-        try:
-            found = moment(event.value, self._now.astimezone(), end_of_day=True)
-        except InvalidInputError as error:
-            notify_error(self, error)
-            return
-        self.dismiss(found)
+    said = (
+        "A day (2026-11-20 means its end), a time (2026-11-20 14:30 or 14:30), an age (2h, 3d), or yesterday."
+    )
+    return AskScreen("Look back to when?", said, "Moment", read, hint="such as: yesterday", does="go there")

@@ -6,23 +6,20 @@ import os
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Final, overload
+from typing import TYPE_CHECKING, Final, overload
 
 from textual import on
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.widgets import Input, Static
 
 from nuggets_tui.differences import DiffLine, Sign
 from nuggets_tui.long_work import LongWork, Works
 from nuggets_tui.safe_text import content, safe_line
+from nuggets_tui.screens.basic import AskScreen, as_typed
 from nuggets_tui.screens.choice import ChoiceScreen
-from nuggets_tui.screens.dialog import Dialog, key_content
+from nuggets_tui.screens.dialog import key_content
 from nuggets_tui.screens.review import Reviewed, ReviewItem, ReviewScreen
 from nuggets_tui.session import Session
 from nuggets_tui.widgets.diff_lines import note_change_lines, styled_lines, wrapped
-from nuggets_tui.widgets.fields import Field
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED, cut_middle, sides
 from nuggets_tui.words import data_size, plural, time_ago
@@ -84,36 +81,6 @@ def _file_row(one: FoundFile, now: datetime) -> Row:
             lambda width: content(cut_middle(f"{NAMES[one.format]} · {one.path}", width - 1), MUTED),
         ),
     )
-
-
-class PathScreen(Dialog[str]):
-    """Asks for a file or a folder to import. Answers with it as typed."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "take", "continue", show=False)]
-    heading = "Import from where?"
-    keys = "⏎  preview · esc  close"
-
-    def __init__(self, path: str) -> None:
-        super().__init__(classes="small")
-        self._path = path
-
-    def compose_inside(self) -> ComposeResult:
-        said = f"A file or a folder: {_FORMATS}. Its contents tell what it is. You see a preview first."
-        yield Static(content(said), classes="words")
-        yield Field("File or folder", self._path, id="path", hint="such as: ~/project/CLAUDE.md")
-
-    def on_mount(self) -> None:
-        self.query_one("#path", Input).focus()
-
-    @on(Input.Submitted)
-    def enter(self, event: Input.Submitted) -> None:
-        event.stop()
-        self.action_take()
-
-    def action_take(self) -> None:
-        path = self.query_one("#path", Input).value.strip()
-        if path:
-            self.dismiss(path)
 
 
 class ImportReview(ReviewScreen):
@@ -282,3 +249,12 @@ def _left_lines(left: LeftOut, width: int) -> list[Content]:
 
 def _signed(sign: Sign, text: str) -> list[DiffLine]:
     return [DiffLine(sign, line) for line in text[:_SHOWN].split("\n")]
+
+
+def path_screen(path: str) -> AskScreen[str]:
+    """Asks for a file or a folder to import."""
+    said = f"A file or a folder: {_FORMATS}. Its contents tell what it is. You see a preview first."
+    return AskScreen(
+        "Import from where?", said, "File or folder", as_typed,
+        value=path, hint="such as: ~/project/CLAUDE.md", does="preview",
+    )  # fmt: skip

@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from textual.app import ComposeResult
 from textual.content import Content
 
 from nuggets_tui.pipeline_words import EVENTS, age, author_name, submitted_line
 from nuggets_tui.safe_text import content, safe_line
-from nuggets_tui.screens.dialog import Dialog
+from nuggets_tui.screens.basic import LinesScreen
 from nuggets_tui.widgets.diff_lines import wrapped
-from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.pipeline_details import sentence_lines
 from nuggets_tui.widgets.row_text import MUTED
 
@@ -26,31 +24,15 @@ _AROUND: Final = 20_000
 _MOST: Final = 100
 
 
-class NoteOriginScreen(Dialog[None]):
+def origin_screen(
+    note: Note, origin: Origin, history: Sequence[HistoryRow], now: datetime
+) -> LinesScreen[None]:
     """The trail of one note back to its sentence."""
 
-    heading = "Where this note came from"
-    keys = "↑↓  scroll · esc  close"
-    about = "The submitted text, word for word, with the sentence that the note was made from."
-
-    def __init__(self, note: Note, origin: Origin, history: Sequence[HistoryRow], now: datetime) -> None:
-        super().__init__(classes="large")
-        self._note = note
-        self._origin = origin
-        self._history = history
-        self._now = now
-
-    def compose_inside(self) -> ComposeResult:
-        yield LineView(self._lines, id="lines")
-
-    def on_mount(self) -> None:
-        self.query_one("#lines").focus()
-
-    def _lines(self, width: int) -> list[Content]:
-        origin, now = self._origin, self._now
+    def lines(width: int) -> list[Content]:
         told = f"{origin.told} · " if origin.told else ""
         lines = [
-            content(safe_line(self._note.title), "bold"),
+            content(safe_line(note.title), "bold"),
             content(submitted_line(origin, now), MUTED),
             Content(""),
             *sentence_lines(origin.content, origin.span, around=_AROUND),
@@ -58,15 +40,21 @@ class NoteOriginScreen(Dialog[None]):
             Content.styled("Why it was written", f"bold {MUTED}"),
             content(f"{told}{origin.confidence:.0%} sure · {_asked(origin)}", MUTED),
         ]
-        if self._history:
+        if history:
             lines += [Content(""), Content.styled("What happened", f"bold {MUTED}")]
             said = [
                 f"{age(row.at, now)}  {EVENTS.get(row.event, row.event.replace('_', ' '))}"
                 f" by {author_name(row.changed_by)}"
-                for row in self._history[:_MOST]
+                for row in history[:_MOST]
             ]
             lines += [content(safe_line(one), MUTED) for one in dict.fromkeys(said)]
         return wrapped(lines, width)
+
+    return LinesScreen(
+        "Where this note came from",
+        lines,
+        about="The submitted text, word for word, with the sentence that the note was made from.",
+    )
 
 
 def _asked(origin: Origin) -> str:

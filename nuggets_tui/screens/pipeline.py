@@ -17,8 +17,8 @@ from nuggets_tui.pipeline_session import BY, PipelineView
 from nuggets_tui.pipeline_status import STATUS_ICONS, WORDS
 from nuggets_tui.pipeline_words import SHORT_MODES, counts, mode_of, model_state, removed_at, run_words
 from nuggets_tui.safe_text import content, safe_line
+from nuggets_tui.screens.basic import LinesReview
 from nuggets_tui.screens.dialog import key_content
-from nuggets_tui.screens.lines_review import LinesReview
 from nuggets_tui.screens.lists import ListOf, ListsScreen
 from nuggets_tui.widgets import pipeline_details as details
 from nuggets_tui.widgets.line_view import MakeLines
@@ -332,9 +332,9 @@ class PipelineScreen(ListsScreen):
     # Documents and health
 
     def action_add_document(self) -> None:
-        from nuggets_tui.screens.pipeline_intake import AddDocumentScreen
+        from nuggets_tui.screens.pipeline_intake import document_screen
 
-        self.app.push_screen(AddDocumentScreen(self.pipeline), self._submitted)
+        self.app.push_screen(document_screen(self.pipeline), self._submitted)
 
     @work(group="open", exclusive=True, exit_on_error=False)
     async def action_repair(self) -> None:

@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from textual import on, work
+from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.widgets import Input
 
 from core.errors import NuggetsError
 from core.verbs import add_document
 from nuggets_tui.pipeline_session import BY, PipelineSession
 from nuggets_tui.pipeline_status import WORDS
+from nuggets_tui.screens.basic import AskScreen
 from nuggets_tui.screens.typed import TypedDialog
 from nuggets_tui.widgets.completed_field import CompletedField, nugget_offers
-from nuggets_tui.widgets.fields import Field, TextField
+from nuggets_tui.widgets.fields import TextField
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
@@ -114,53 +114,24 @@ class SubmitScreen(TypedDialog[str]):
         return ". New facts are being extracted."
 
 
-class AddDocumentScreen(TypedDialog[str]):
-    """Takes the path of a file or the address of a page and adds it; answers with what became of it."""
-
-    heading = "Add a document"
-    keys = "⏎  add · esc  close"
-    about = (
-        "A text, Markdown, HTML or PDF file, or a page of the web. A search finds its parts once it is "
-        "indexed; a changed file or page replaces its former version."
-    )
-    not_saved = "It is not added. What you typed is still here; ⏎ tries again."
-
-    def __init__(self, pipeline: PipelineSession) -> None:
-        super().__init__()
-        self._pipeline = pipeline
-
-    def compose_inside(self) -> ComposeResult:
-        yield Field("File or address", id="source", hint="~/notes/design.md or https://…")
-
-    def on_mount(self) -> None:
-        self.query_one("#source").focus()
-
-    @property
-    def values(self) -> dict[str, str]:
-        return {"source": self.query_one("#source", Field).value}
-
-    @property
-    def begun(self) -> Mapping[str, str]:
-        return {"source": ""}
-
-    @on(Input.Submitted, "#source")
-    def add(self, event: Input.Submitted) -> None:
-        event.stop()
-        if event.value.strip():
-            self._add(event.value.strip())
-        else:
-            self.dismiss(None)
-
-    @work(group="save", exclusive=True, exit_on_error=False)
-    async def _add(self, source: str) -> None:
-        done = await self.attempt(self._pipeline.ask(lambda pipeline: add_document(pipeline, source)))
-        if done is not None:
-            self.dismiss(_ADDED[done.outcome])
-
-
 _ADDED: Final = {
     "new": "Added; it is being indexed.",
     "changed": "Added; it replaces its former version once it is indexed.",
     "known": "This document is there already.",
     "restored": "This document was removed; it is back.",
 }
+
+
+def document_screen(pipeline: PipelineSession) -> AskScreen[str]:
+    """Asks for a document and adds it; answers with what became of it."""
+
+    async def add(source: str) -> str:
+        return _ADDED[(await pipeline.ask(lambda opened: add_document(opened, source))).outcome]
+
+    said = (
+        "A text, Markdown, HTML or PDF file, or a page of the web. A search finds its parts once it is indexed; a "
+        "changed file or page replaces its former version."
+    )
+    return AskScreen(
+        "Add a document", said, "File or address", add, hint="~/notes/design.md or https://…", does="add"
+    )

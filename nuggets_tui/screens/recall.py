@@ -6,16 +6,14 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from textual import work
-from textual.app import ComposeResult
 from textual.content import Content
 
 from nuggets_tui.safe_text import content
-from nuggets_tui.screens.dialog import Dialog
+from nuggets_tui.screens.basic import LinesScreen
 from nuggets_tui.session import Session
 from nuggets_tui.widgets.bars import bar
 from nuggets_tui.widgets.diff_lines import wrapped
-from nuggets_tui.widgets.line_view import LineView
+from nuggets_tui.widgets.line_view import MakeLines
 from nuggets_tui.words import how_sure, other_side_lines
 
 if TYPE_CHECKING:
@@ -27,33 +25,18 @@ _MUTED: Final = "$text-muted"
 _OTHERS: Final = {False: "Runners-up", True: "Other facts the vectors return"}
 
 
-class RecallScreen(Dialog[None]):
+def recall_screen(session: Session, nugget: str, key: str) -> LinesScreen[None]:
     """Shows what an agent would be answered; looking is counted nowhere."""
 
-    about = "What an agent gets for this key: which fact matched, how, how sure, and the runners-up."
+    async def ask() -> MakeLines:
+        return partial(recall_lines, await session.read(session.memory.recall, key, nugget, record=False))
 
-    def __init__(self, session: Session, nugget: str, key: str) -> None:
-        super().__init__(classes="large")
-        self.heading = f'Recall "{key}"'
-        self._session = session
-        self._nugget = nugget
-        self._key = key
-
-    def compose_inside(self) -> ComposeResult:
-        yield LineView(lambda width: [Content.styled("decoding …", _MUTED)], id="lines")
-
-    def on_mount(self) -> None:
-        self.query_one(LineView).focus()
-        self.ask()
-
-    @work(group="recall", exclusive=True, exit_on_error=False)
-    async def ask(self) -> None:
-        """Shows the answer when it is there."""
-        found = await self.attempt(
-            self._session.read(self._session.memory.recall, self._key, self._nugget, record=False)
-        )
-        if found is not None:
-            self.query_one(LineView).show_lines(partial(recall_lines, found))
+    return LinesScreen(
+        f'Recall "{key}"',
+        lambda width: [Content.styled("decoding …", _MUTED)],
+        about="What an agent gets for this key: which fact matched, how, how sure, and the runners-up.",
+        more=ask,
+    )
 
 
 def recall_lines(found: Recall, width: int) -> Sequence[Content]:

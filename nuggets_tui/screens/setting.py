@@ -57,18 +57,12 @@ class SettingScreen(FieldsDialog[ChangeSet]):
         return await self._save_value(value)
 
 
-class SettingChoiceScreen(ChoiceScreen):
+def setting_choice(name: str, choices: Sequence[str], now: str, said: str) -> ChoiceScreen:
     """Answers with one of the words that a setting can be."""
-
-    keys = "⏎  save · ↑↓  choose · esc  close"
-
-    def __init__(self, name: str, choices: Sequence[str], now: str, said: str) -> None:
-        rows = [
-            Row(choice, (sides(content(choice), content("now" if choice == now else "", MUTED)),))
-            for choice in sorted(choices, key=lambda choice: choice != now)
-        ]
-        super().__init__(rows)
-        self.remove_class("large")
-        self.add_class("small", "setting")
-        self.heading = SETTING_WORDS[name]
-        self.said = said
+    rows = [
+        Row(choice, (sides(content(choice), content("now" if choice == now else "", MUTED)),))
+        for choice in sorted(choices, key=lambda choice: choice != now)
+    ]
+    screen = ChoiceScreen(rows, SETTING_WORDS[name], said, "save")
+    screen.set_classes("small setting")
+    return screen

@@ -16,6 +16,7 @@ from core.graph.edits import create_note
 from core.memory import Memory
 from core.model.note import Note
 from nuggets_tui.palette import Palette
+from nuggets_tui.screens.basic import LinesScreen
 from nuggets_tui.screens.confirm import ConfirmScreen
 from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.screens.entry import EntryScreen
@@ -23,7 +24,6 @@ from nuggets_tui.screens.forms import FormScreen
 from nuggets_tui.screens.help import HelpScreen
 from nuggets_tui.screens.merge import MergeScreen
 from nuggets_tui.screens.picker import PickerScreen
-from nuggets_tui.screens.recall import RecallScreen
 from nuggets_tui.widgets.facts import FactsPane, fact_key
 from nuggets_tui.widgets.notes import NotesPane
 
@@ -276,7 +276,7 @@ async def test_a_suggested_link_is_made_with_one_key(home: Path) -> None:
 async def test_enter_on_a_fact_shows_its_recall_and_counts_nothing(home: Path) -> None:
     async with opened(home) as app:
         await app.press("1", "enter")
-        await app.screen(RecallScreen)
+        await app.screen(LinesScreen)
         await app.until(lambda: "certainty" in app.text)
         assert "pytest -q" in app.text
         await app.press("escape")

@@ -11,7 +11,7 @@ from core.facts.edits import remember
 from core.memory import Memory
 from core.model.infer import MetaInput
 from core.projects import Project, register
-from nuggets_tui.screens.choice import ProjectsScreen
+from nuggets_tui.screens.choice import ChoiceScreen
 from nuggets_tui.widgets.search_box import SearchBox
 
 pytestmark = pytest.mark.slow
@@ -43,7 +43,7 @@ async def test_a_hit_of_another_project_says_so(own: Path) -> None:
 async def test_the_notes_of_a_chosen_project_are_listed(own: Path) -> None:
     async with opened(own, WIDE) as app:
         app.main.search.find_project()
-        await app.screen(ProjectsScreen)
+        await app.screen(ChoiceScreen)
         await app.press("enter")
         await app.back_on_main()
         assert app.main.query_one(SearchBox).value == "project:scanner"

@@ -17,7 +17,7 @@ from core.graph.edits import create_note
 from core.memory import Memory
 from core.team import answer_for, entry_for, remember, trust_folder
 from nuggets_tui.controllers.team import TeamController
-from nuggets_tui.screens.choice import TagsScreen
+from nuggets_tui.screens.choice import ChoiceScreen
 from nuggets_tui.screens.confirm import ConfirmScreen
 from nuggets_tui.screens.conflict import ConflictScreen
 from nuggets_tui.screens.editor import EditorScreen
@@ -109,7 +109,7 @@ async def test_the_search_box_offers_tags_and_nuggets_of_the_teams_notes_with_th
         await app.press("escape")
         await show(app, "VPN for staging")
         app.main.search.find_same_tag()
-        await app.screen(TagsScreen)
+        await app.screen(ChoiceScreen)
         assert app.text.count("1 note") >= 2
         assert "0 notes" not in app.text
 

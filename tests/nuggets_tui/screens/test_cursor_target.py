@@ -13,7 +13,7 @@ from kits.app_kit import NARROW, Driver, agent_on, opened
 from core.graph.edits import create_note, edit_note, hide_note, link_notes
 from core.memory import Memory
 from core.model.note import Note
-from nuggets_tui.screens.choice import LinksScreen, NeighbourScreen
+from nuggets_tui.screens.choice import ChoiceScreen
 from nuggets_tui.screens.confirm import ConfirmScreen
 from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.screens.entry import EntryScreen
@@ -99,7 +99,7 @@ async def test_keys_act_on_the_row_under_the_cursor_and_the_footer_names_it(
         await app.back_on_main()
         await app.press("x")
         if place is to_neighbour:
-            await app.screen(NeighbourScreen)
+            await app.screen(ChoiceScreen)
             await app.press("end", "enter")
         await app.until(lambda: stored(logged, OTHER).hidden)
         assert not stored(logged, SHOWN).hidden
@@ -161,7 +161,7 @@ async def test_x_on_a_neighbour_unlinks_it_and_the_palettes_command_does_so_else
         await app.press("2")
         await app.until(lambda: app.main.selection.under_cursor == ids[SHOWN])
         await app.main.action_command("unlink")
-        await app.screen(LinksScreen)
+        await app.screen(ChoiceScreen)
         assert "keeps it" in app.text
         await app.press("enter")
         await app.until(lambda: not stored(home, SHOWN).links)
@@ -239,7 +239,7 @@ async def test_x_on_a_suggested_row_asks_before_it_hides(home: Path) -> None:
         await app.show("Session store")
         await app.until(lambda: app.view.suggested, "a suggestion")
         await app.press("4", "x")
-        await app.screen(NeighbourScreen)
+        await app.screen(ChoiceScreen)
         assert not stored(home, "Redis sessions").hidden
         await app.press("enter")
         await app.until(lambda: stored(home, "Redis sessions").hidden)

@@ -15,7 +15,7 @@ from core.graph.edits import create_note
 from core.memory import Memory
 from core.model.change import Author
 from core.storage.journal.runs import runs
-from nuggets_tui.screens.choice import AutomaticScreen
+from nuggets_tui.screens.choice import ChoiceScreen
 from nuggets_tui.screens.help import HelpScreen
 from nuggets_tui.screens.promotion_review import PromotionReview
 from nuggets_tui.screens.review import ReviewScreen
@@ -279,13 +279,13 @@ async def test_after_the_first_pass_with_something_to_promote_it_is_asked_once_w
         await app.press("r")
         await app.screen(ReviewScreen)
         await app.press("a", "ctrl+s")
-        await app.screen(AutomaticScreen)
+        await app.screen(ChoiceScreen)
         assert "MEMORY.md" in app.text
         await app.press("escape")
         await app.back_on_main()
         await app.until(lambda: "for MEMORY.md: D" in app.text, "what waits")
         await app.press("D")
-        await app.screen(AutomaticScreen)
+        await app.screen(ChoiceScreen)
         await app.press("down", "down", "enter")
         await app.back_on_main()
         await app.until(lambda: "for MEMORY.md: D" not in app.text, "nothing waits")
@@ -299,7 +299,7 @@ async def test_yes_for_this_project_is_remembered_and_the_lines_are_shown(home: 
     async with opened(home) as app:
         await app.until(lambda: BADGE in app.text, "the badge")
         await app.press("D")
-        await app.screen(AutomaticScreen)
+        await app.screen(ChoiceScreen)
         await app.press("enter")
         await app.screen(PromotionReview)
         assert f'projects = ["{promotes.parent}"]' in (home / "settings.toml").read_text(encoding="utf-8")

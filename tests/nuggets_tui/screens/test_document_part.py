@@ -9,7 +9,7 @@ from kits.app_kit import Driver, assert_harmless, opened
 from kits.hostile import HOSTILE
 
 from core.pipeline.service import Pipeline
-from nuggets_tui.screens.document_part import DocumentPartScreen
+from nuggets_tui.screens.basic import LinesScreen
 
 pytestmark = pytest.mark.slow
 REST = "Nothing is tried a sixth time."
@@ -38,7 +38,7 @@ async def test_enter_opens_the_document_of_a_result(home: Path, title: str) -> N
         assert "0 hits, 1 part of documents ·" in app.text
         await app.press("down")
         await app.press("enter")
-        await app.screen(DocumentPartScreen)
+        await app.screen(LinesScreen)
         await app.until(lambda: REST in app.text and "The whole document" in app.text, "the whole text")
         assert "part 1" in app.text
         assert_harmless(app)

@@ -18,7 +18,8 @@ from nuggets_tui.long_work import LongWork
 from nuggets_tui.notices import dismiss_all
 from nuggets_tui.palette import Palette
 from nuggets_tui.screens.agents import AgentScreen, AgentsScreen
-from nuggets_tui.screens.imports import ImportReview, ImportScreen, PathScreen
+from nuggets_tui.screens.basic import AskScreen
+from nuggets_tui.screens.imports import ImportReview, ImportScreen
 
 pytestmark = pytest.mark.slow
 _OURS = (".local", ".nuggets", ".cache", "memory", ".config/nuggets")
@@ -216,8 +217,8 @@ async def test_what_differs_from_the_memory_is_shown_and_never_imported(person: 
         await app.screen(ImportScreen)
         await app.until(lambda: "Another file or folder" in app.text)
         await app.press("end", "enter")
-        await app.screen(PathScreen)
-        app.fill("#path", str(table))
+        await app.screen(AskScreen)
+        app.fill("#line", str(table))
         await app.press("enter")
         review = await app.screen(ImportReview)
         await app.until(lambda: "import 1 of 1" in " ".join(app.text.split()))

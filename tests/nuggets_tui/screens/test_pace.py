@@ -14,7 +14,7 @@ from core.model.progress import Progress
 from core.services.promotion import PromotionTarget
 from nuggets_tui import long_work, pace
 from nuggets_tui.long_work import StoppedError
-from nuggets_tui.screens.choice import BackupsScreen
+from nuggets_tui.screens.choice import ChoiceScreen
 from nuggets_tui.widgets.note_view import NotePane
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
@@ -108,7 +108,7 @@ async def test_esc_stops_long_work_and_leaves_everything_as_it_was(
         before, snapshot = _files(home), app.view.snapshot
         await app.press(key)
         if name == "restoration":
-            await app.screen(BackupsScreen)
+            await app.screen(ChoiceScreen)
             await app.press("enter")
         await app.until(lambda: words in app.view.busy and words in app.text, "the sign")
         assert "esc stops" in app.view.busy

@@ -15,7 +15,8 @@ from core.settings.tree import settings_by_name
 from core.user_settings import load_user_settings, user_settings_file
 from nuggets_tui.commands import GROUPS
 from nuggets_tui.palette import DESCRIPTIONS, Palette
-from nuggets_tui.screens.setting import SettingChoiceScreen, SettingScreen
+from nuggets_tui.screens.choice import ChoiceScreen
+from nuggets_tui.screens.setting import SettingScreen
 from nuggets_tui.setting_words import SETTING_WORDS, USER
 from nuggets_tui.widgets.row_list import RowList
 
@@ -146,14 +147,14 @@ async def test_a_switch_and_a_word_are_chosen_from_a_list(home: Path) -> None:
     async with opened(home) as app:
         await palette(app, "promotion.automatic")
         await app.press("enter")
-        screen = await app.screen(SettingChoiceScreen)
+        screen = await app.screen(ChoiceScreen)
         assert screen.query_one(RowList).count == 4
         screen.query_one(RowList).move_to("never")
         await app.press("enter")
         await app.until(lambda: Memory.open(home).settings.promotion.automatic == "never")
         await app.back_on_main()
         app.main.settings.change("schedule.app_applies")
-        await app.screen(SettingChoiceScreen)
+        await app.screen(ChoiceScreen)
         assert "now" in app.text
         await app.press("down", "enter")
         await app.until(lambda: Memory.open(home).settings.schedule.app_applies)
@@ -164,7 +165,7 @@ async def test_vim_of_the_user_counts_at_once_in_all_memories_and_is_no_entry_of
         entries = len(app.log)
         await palette(app, "vim keys")
         await app.press("enter")
-        await app.screen(SettingChoiceScreen)
+        await app.screen(ChoiceScreen)
         await app.press("down", "enter")
         await app.until(lambda: app.app.key_queue.vim)
         assert load_user_settings().app.vim

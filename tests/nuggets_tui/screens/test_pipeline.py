@@ -31,10 +31,9 @@ from core.pipeline.database.connection import Database
 from core.pipeline.database.sessions import SessionMemory, SessionScore
 from core.pipeline.records import Origin, PipelineState, Recovery, SessionOverview, SessionPage
 from nuggets_tui import pipeline_session
+from nuggets_tui.screens.basic import LinesReview, LinesScreen
 from nuggets_tui.screens.inbox import InboxScreen
-from nuggets_tui.screens.lines_review import LinesReview
 from nuggets_tui.screens.lists import ListsScreen
-from nuggets_tui.screens.note_origin import NoteOriginScreen
 from nuggets_tui.screens.pipeline import PipelineScreen
 from nuggets_tui.screens.pipeline_intake import SubmitScreen
 from nuggets_tui.screens.pipeline_review import ProposalsReview
@@ -439,7 +438,7 @@ async def test_a_note_shows_the_sentence_that_it_was_made_of(home: Path, fake: F
         assert f'"{CHOSEN}"' in said
         assert "session session-7f3a" in said
         await app.press("O")
-        screen = await app.screen(NoteOriginScreen)
+        screen = await app.screen(LinesScreen)
         assert TEXT in " ".join(screen.query_one(LineView).text.split())
         await app.press("escape")
         await app.back_on_main()

@@ -12,10 +12,10 @@ from kits.fake_ollama import FakeOllama
 from core.daily import count_as_daily
 from core.memory import Memory
 from core.workspace import has_pipeline
+from nuggets_tui.screens.basic import AskScreen, LinesReview, LinesScreen
 from nuggets_tui.screens.inbox import InboxScreen
-from nuggets_tui.screens.note_origin import NoteOriginScreen
 from nuggets_tui.screens.pipeline import PipelineScreen
-from nuggets_tui.screens.pipeline_intake import AddDocumentScreen, SubmitScreen
+from nuggets_tui.screens.pipeline_intake import SubmitScreen
 from nuggets_tui.screens.pipeline_review import ProposalsReview
 from nuggets_tui.widgets.completed_field import CompletedField
 from nuggets_tui.widgets.fields import Field, TextField
@@ -86,7 +86,7 @@ async def test_a_text_handed_in_becomes_proposals_and_those_accepted_notes_with_
             await app.until(lambda: "We chose PostgreSQL over MongoDB" in " ".join(shown.text.split()))
             assert "submitted by you" in shown.text
             await app.press("O")
-            origin = await app.screen(NoteOriginScreen)
+            origin = await app.screen(LinesScreen)
             assert TEXT in " ".join(origin.query_one(LineView).text.split())
             await app.press("escape")
             await app.back_on_main()
@@ -140,11 +140,11 @@ async def test_a_document_is_added_indexed_while_the_app_is_open_removed_and_bac
         screen = await app.screen(PipelineScreen)
         await app.until(lambda: screen.now_shown is not None)
         await app.press("d")
-        asked = await app.screen(AddDocumentScreen)
-        asked.query_one("#source", Field).value = str(tmp_path / "none.md")
+        asked = await app.screen(AskScreen)
+        asked.query_one("#line", Field).value = str(tmp_path / "none.md")
         await app.press("enter")
         await app.until(lambda: "Cannot be read" in app.notices)
-        asked.query_one("#source", Field).value = str(tmp_path / "design.md")
+        asked.query_one("#line", Field).value = str(tmp_path / "design.md")
         await app.press("enter")
         await app.screen(PipelineScreen)
 
@@ -166,8 +166,6 @@ async def test_a_text_is_removed_with_its_notes_after_a_look_and_brought_back_al
     tmp_path: Path,
 ) -> None:
     from kits.service_kit import drain, open_pipeline
-
-    from nuggets_tui.screens.lines_review import LinesReview
 
     home = tmp_path / "memory"
     memory = small_memory(home)

@@ -9,7 +9,7 @@ from kits.app_kit import NARROW, WIDE, Driver, opened, small_memory
 
 from core.memory import Memory
 from core.model.note import replace
-from nuggets_tui.screens.choice import TargetsScreen
+from nuggets_tui.screens.choice import ChoiceScreen
 from nuggets_tui.screens.promotion_review import PromotionReview
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.row_list import RowList
@@ -168,7 +168,7 @@ async def test_several_pages_are_a_choice_with_the_present_projects_first(home: 
     set_hits(memory, {"Auth middleware": 5})
     async with opened(home, NARROW) as app:
         await app.press("p")
-        choice = await app.screen(TargetsScreen)
+        choice = await app.screen(ChoiceScreen)
         rows = choice.query_one(RowList)
         assert rows.cursor == 0
         assert "the current project" in app.text

@@ -15,7 +15,7 @@ from kits.app_kit import NARROW, WIDE, Driver, assert_harmless, opened
 from core.graph.edits import edit_note
 from core.memory import Memory
 from core.model.note import Note
-from nuggets_tui.screens.choice import BackupsScreen
+from nuggets_tui.screens.choice import ChoiceScreen
 from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.screens.problems import ProblemsScreen
 from nuggets_tui.screens.review import ReviewScreen
@@ -255,7 +255,7 @@ async def test_going_back_to_a_backup_shows_what_would_change_and_is_one_entry(h
     memory.change("edited", partial(edit_note, id=store.id, content="Spoiled by mistake."))
     async with opened(home) as app:
         await run(app, "restore")
-        backups = await app.screen(BackupsScreen)
+        backups = await app.screen(ChoiceScreen)
         assert backups.query_one(RowList).count >= 1
         await app.press("end", "enter")
         await app.screen(ReviewScreen)

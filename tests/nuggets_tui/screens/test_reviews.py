@@ -12,7 +12,7 @@ from textual.widgets import Input
 from core.graph.edits import create_note
 from core.memory import Memory
 from core.model.note import replace
-from nuggets_tui.screens.forms import FolderScreen
+from nuggets_tui.screens.basic import AskScreen
 from nuggets_tui.screens.review import ReviewScreen
 from nuggets_tui.widgets.row_list import RowList
 
@@ -98,8 +98,8 @@ async def test_promotion_without_a_target_asks_for_the_folder_and_goes_on(home: 
     memory_file = tmp_path / "notes" / "MEMORY.md"
     async with opened(home) as app:
         await app.press("p")
-        await app.screen(FolderScreen)
-        app.fill("#folder", str(memory_file.parent))
+        await app.screen(AskScreen)
+        app.fill("#line", str(memory_file.parent))
         await app.press("enter")
         await app.screen(ReviewScreen)
         assert "Redis holds sessions" in app.text
@@ -107,8 +107,8 @@ async def test_promotion_without_a_target_asks_for_the_folder_and_goes_on(home: 
         await app.press("escape")
         await app.back_on_main()
         await app.press("p")
-        asked = await app.screen(FolderScreen)
-        assert asked.query_one("#folder", Input).value == str(memory_file.parent)
+        asked = await app.screen(AskScreen)
+        assert asked.query_one("#line", Input).value == str(memory_file.parent)
         await app.press("enter")
         await app.screen(ReviewScreen)
         await app.press("ctrl+s")

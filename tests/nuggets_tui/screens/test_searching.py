@@ -19,7 +19,7 @@ from core.model.draft import Draft
 from core.projects import Project, register
 from core.search import SearchResult
 from core.search.signals import Ranked, Signal, Signals, waits
-from nuggets_tui.screens.choice import TagsScreen
+from nuggets_tui.screens.choice import ChoiceScreen
 from nuggets_tui.screens.picker import PickerScreen
 from nuggets_tui.widgets.note_view import NotePane
 from nuggets_tui.widgets.notes import NotesPane
@@ -447,7 +447,7 @@ async def test_the_palette_lists_the_notes_with_a_tag_and_asks_which_of_several(
     async with opened(home) as app:
         await app.show("Two")
         await app.main.run_action("command('same_tag')")
-        await app.screen(TagsScreen)
+        await app.screen(ChoiceScreen)
         await app.press("down", "enter")
         await app.back_on_main()
         await app.until(lambda: app.view.found is not None and app.view.found.hits)

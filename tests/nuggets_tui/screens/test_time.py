@@ -15,9 +15,9 @@ from textual.widgets import Input
 from core.graph.edits import create_note, delete_note, edit_note
 from core.memory import Memory
 from core.model.change import Author
+from nuggets_tui.screens.basic import AskScreen
 from nuggets_tui.screens.compare import CompareScreen
 from nuggets_tui.screens.entry import EntryScreen
-from nuggets_tui.screens.forms import MomentScreen
 from nuggets_tui.screens.review import ReviewScreen
 from nuggets_tui.view import Past
 from nuggets_tui.widgets.notes import NotesPane
@@ -183,7 +183,7 @@ async def test_days_are_skipped_and_a_moment_can_be_typed(home: Path) -> None:
             days.append(datetime.fromisoformat(past(app).at).astimezone().date())
         assert days[0] > days[1]
         await app.press("T")
-        await app.screen(MomentScreen)
+        await app.screen(AskScreen)
         await app.press(*"whenever", "enter")
         await app.until(lambda: 'an\'t read "whenever" as a time' in app.notices)
         made = next(note.created_at for note in memory.snapshot.notes if note.title == "a")

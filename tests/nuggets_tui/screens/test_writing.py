@@ -11,7 +11,7 @@ from kits.app_kit import NARROW, WIDE, Driver, opened
 from core.graph.edits import create_note
 from core.memory import Memory
 from nuggets_tui.safe_text import plain
-from nuggets_tui.screens.choice import FilesScreen
+from nuggets_tui.screens.choice import ChoiceScreen
 from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.screens.picker import PickerScreen
 from nuggets_tui.widgets.line_view import LineView
@@ -126,7 +126,7 @@ async def test_of_several_files_one_is_chosen_and_what_is_not_there_is_said(home
     async with opened(home) as app:
         await app.show("Named")
         await app.press("f8")
-        await app.screen(FilesScreen)
+        await app.screen(ChoiceScreen)
         assert "not found" in app.text
         await app.press("down", "enter")
         await app.until(told.exists)
@@ -147,7 +147,7 @@ async def test_a_file_outside_of_the_project_is_shown_before_it_is_opened(home: 
     async with opened(home) as app:
         await app.show("Far")
         await app.press("f8")
-        await app.screen(FilesScreen)
+        await app.screen(ChoiceScreen)
         assert "outside the folder" in app.text
         assert not told.exists()
 
