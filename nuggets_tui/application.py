@@ -47,7 +47,7 @@ from nuggets_tui.themes import DARK, LIGHT, missing_theme
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from nuggets_tui.pane_help import Here
+    from nuggets_tui.screens.help import Here
 
 # What a shell is told of a program that was asked to end.
 _TERMINATED: Final = 128 + signal.SIGTERM

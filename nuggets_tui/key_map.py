@@ -33,11 +33,6 @@ _PLACE: Final = re.compile(r"\{([a-z_]+)\}")
 _NAMED: Final = 40
 
 
-def commands_in(text: str) -> list[str]:
-    """The commands named in braces in a text of ours."""
-    return [name for name in _PLACE.findall(text) if name in BY_NAME]
-
-
 class KeyMap(msgspec.Struct, frozen=True, eq=False, dict=True):
     """The commands with the keys that they have. wrong: what of the settings could not be followed, as sentences."""
 

@@ -36,55 +36,6 @@ _SHORTEST_GROUP: Final = 3
 _ASIDE: Final = 30
 _NAME: Final = 40
 _MARKED: Final = "bold underline $text-accent"
-# What commands are about in words that their titles do not have.
-DESCRIPTIONS: Final = {
-    "back": "previous, history of notes",
-    "edit": "change, rename, correct, confidence, scope",
-    "edit_outside": "vim, nano, external editor",
-    "tags": "label, category",
-    "pin": "keep, protect, favourite, star",
-    "hide": "archive, forget a fact, unhide, restore",
-    "delete": "remove, erase",
-    "link": "connect, relate",
-    "merge": "join, combine, duplicates",
-    "move": "nugget, shared, project, user",
-    "copy": "clipboard, yank",
-    "open_file": "source, code, path",
-    "new_note": "add, create",
-    "new_fact": "add, create, key and value",
-    "unsaved": "draft, recover, kept for later",
-    "search": "find, filter, query",
-    "why": "explain, score, rank",
-    "why_not": "explain, not found",
-    "keep_search": "bookmark, regression",
-    "searches": "bookmarks",
-    "undo": "revert, take back",
-    "redo": "again, repeat",
-    "conflicts": "both versions, merge, compare",
-    "audit": "history, changes, who",
-    "log_filter": "history, who, when",
-    "time": "history, past, yesterday, rewind, compare with now",
-    "show_hidden": "archived, forgotten",
-    "sort": "order, oldest",
-    "zoom": "full screen, enlarge",
-    "reflect": "tidy, duplicates, archive, merge, links",
-    "promote": "CLAUDE.md, bullets",
-    "automatic": "schedule, every day",
-    "verify": "repair, damaged, health, fsck",
-    "secrets": "passwords, tokens, API keys, scrub",
-    "restore": "roll back, recover, yesterday's files",
-    "problems": "broken, quarantine, damaged",
-    "memories": "switch, other folder, projects",
-    "import": "bring in, migrate, AGENTS.md, MCP memory, vault, ~/.donna",
-    "connect": "install, Claude Code, Codex, OpenCode, Pi, Cursor, Gemini, MCP, hooks, remove",
-    "inbox": "proposals, accept, refuse, new since my last visit",
-    "pipeline": "ingest, submit, model, queue, documents, sessions, health",
-    "origin": "source, provenance",
-    "theme": "colours, light, dark",
-    "themes": "colours, appearance",
-    "help": "manual, shortcuts, symbols",
-    "quit": "exit, close",
-}
 
 
 @dataclass(frozen=True)
@@ -327,7 +278,7 @@ def command_entries(main: MainScreen) -> list[Entry]:
             Content(command.title),
             Content.styled(" ".join(command.shown_keys), "$text-accent"),
             (command.title, command.label, command.name.replace("_", " ")),
-            DESCRIPTIONS.get(command.name, ""),
+            command.also,
             partial(main.action_command, command.name),
         )
         for command in main.view.keys.commands

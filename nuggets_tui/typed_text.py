@@ -1,8 +1,8 @@
-"""Texts that are being written, kept against a crash, and what becomes of one that is gone on with."""
+"""Texts and tags as they are typed: kept against a crash, and what becomes of one that is gone on with."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ import msgspec
 from core.model.names import iso
 from core.model.note import Note
 from core.model.snapshot import Snapshot
+from core.verbs import typed_tag
 from nuggets_tui.view import own_tags
 
 if TYPE_CHECKING:
@@ -22,22 +23,18 @@ _METADATA = ("scope", "type", "source", "stability")
 
 @dataclass(frozen=True)
 class TypedTextStore:
-    """Where the text of one dialog is kept. kind, about, title: as in `core.unsaved.Unsaved`.
-
-    own_title: the field that names something new.
-    """
+    """Where the text of one dialog is kept. kind, about, title: as in `core.unsaved.Unsaved`."""
 
     kept: UnsavedFile
     clock: Callable[[], datetime]
     kind: str
     about: str = ""
     title: str = ""
-    own_title: str = "title"
 
     def unsaved(self, begun: Mapping[str, str], values: Mapping[str, str]) -> Unsaved:
         from core.unsaved import Unsaved
 
-        title = self.title or values.get(self.own_title, "").strip()
+        title = self.title or values.get("title", "").strip()
         return Unsaved(self.kind, self.about, title, dict(begun), dict(values), iso(self.clock()))
 
     def write(self, begun: Mapping[str, str], values: Mapping[str, str]) -> None:
@@ -73,14 +70,9 @@ def is_saved(unsaved: Unsaved, snapshot: Snapshot) -> bool:
             if name != "nugget"
         )
 
-    if unsaved.kind in ("note", "tags") and unsaved.about:
+    if unsaved.kind == "note" and unsaved.about:
         note = snapshot.by_id.get(unsaved.about)
         return note is not None and stands(note)
-    if unsaved.kind == "fact":
-        key, value = (unsaved.values.get(name, "") for name in ("key", "value"))
-        nugget = snapshot.by_name.get(unsaved.values.get("nugget", "").strip())
-        found = nugget.find(squeeze(key)) if nugget is not None else None
-        return found is not None and found[1].value == normalise_content(value)
     titled = (note for note in snapshot.notes if note.title == squeeze(unsaved.values.get("title", "")))
     return unsaved.kind == "note" and any(map(stands, titled))
 
@@ -124,3 +116,11 @@ def _facts_as_begun(snapshot: Snapshot, note: Note, former: Note) -> Snapshot:
     )
     changed = msgspec.structs.replace(nugget, facts=facts)
     return replace(snapshot, nuggets=tuple(changed if one is nugget else one for one in snapshot.nuggets))
+
+
+_SIGNS = ("#", "+")
+
+
+def split_tags(text: str, known: Collection[str] = ()) -> list[str]:
+    """Tags as typed: parted by spaces or commas. known: as in `typed_tag`."""
+    return [typed_tag(tag, known) for tag in text.replace(",", " ").split()]

@@ -1,13 +1,16 @@
-"""The panes: from one to the next, and one alone."""
+"""The panes: from one to the next, one alone, and when those beside the lists follow the cursor."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
+from textual.timer import Timer
+
+from nuggets_tui import pace
 from nuggets_tui.controllers.controller import Controller, background
 from nuggets_tui.threads import run_in_thread
-from nuggets_tui.view import ORDER_NAMES, ORDERS
+from nuggets_tui.view import ORDER_NAMES, ORDERS, View, same_but
 from nuggets_tui.widgets.panes import PANES, PaneName, one_at_a_time
 
 if TYPE_CHECKING:
@@ -213,3 +216,42 @@ class ArrangementController(Controller):
         self.main.reading.reveal()
         self.go_to("graph" if panes.zoomed else self.main.reading.list_with_note(former))
         self.main.show_keys()
+
+
+# What changes while somebody goes down a list and programs write.
+_PASSING: Final = ("note_id", "suggested", "origin", "busy", "snapshot", "fresh", "log", "now", "found")
+
+
+class PaceController(Controller):
+    """Keeps `beside`, what the panes beside the lists show, in step with `view`."""
+
+    def __init__(self, main: MainScreen) -> None:
+        super().__init__(main)
+        self._resting: Timer | None = None
+
+    def view_changed(self, before: View, after: View) -> None:
+        """Follows at once, or once the cursor rests where that is all that moved."""
+        can_wait = before.note is not None and after.note is not None and same_but(before, after, *_PASSING)
+        if pace.REST > 0 and can_wait:
+            self._follow_later(anew=before.note_id != after.note_id)
+        else:
+            self.follow_now()
+
+    def catch_up(self) -> None:
+        """Whoever goes over to another pane finds what is shown now."""
+        if self._resting is not None:
+            self.follow_now()
+
+    def follow_now(self) -> None:
+        """The panes beside the lists show what is shown now."""
+        if self._resting is not None:
+            self._resting.stop()
+            self._resting = None
+        self.main.beside = self.view
+
+    def _follow_later(self, *, anew: bool) -> None:
+        """Once the cursor rests. anew: it was moved just now; programs that write again and again put nothing off."""
+        if self._resting is None:
+            self._resting = self.main.set_timer(pace.REST, self.follow_now)
+        elif anew:
+            self._resting.reset()

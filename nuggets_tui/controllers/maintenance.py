@@ -16,7 +16,7 @@ from nuggets_tui.words import left_for_later, plural
 
 if TYPE_CHECKING:
     from core.reflection import ReflectionResult
-    from nuggets_tui.screens.reflection_review import ReflectionReview
+    from nuggets_tui.screens.reviews import ReflectionReview
 
 
 class MaintenanceController(Controller):
@@ -26,7 +26,7 @@ class MaintenanceController(Controller):
 
     @background("open")
     async def reflect(self) -> None:
-        from nuggets_tui.screens.reflection_review import ReflectionReview
+        from nuggets_tui.screens.reviews import ReflectionReview
 
         looking = LongWork("looking for notes to clean up")
         result = await self.long_work(
@@ -68,7 +68,7 @@ class MaintenanceController(Controller):
             looking.words, self.session.read(workspace.secrets, looking.report_progress), looking
         )
         if found:
-            from nuggets_tui.screens.secrets_review import SecretsReview
+            from nuggets_tui.screens.reviews import SecretsReview
 
             self.app.push_screen(SecretsReview(self.session, found), self.main.history.reviewed)
         elif found is not None:

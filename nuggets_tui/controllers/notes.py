@@ -86,7 +86,7 @@ class NotesController(Controller):
         """
         from nuggets_tui.bulk import propose
         from nuggets_tui.remedies import message
-        from nuggets_tui.screens.bulk_review import BulkReview
+        from nuggets_tui.screens.bulk_forms import BulkReview
 
         selected = len(self.view.selected)
         session, snapshot = self._memory_of(edit.ids[0])
@@ -221,8 +221,7 @@ class NotesController(Controller):
         from nuggets_tui.screens.forms import fact_form
 
         nugget = self.main.facts_pane.current_nugget
-        text_store = self.main.texts.text_store("fact", own_title="key")
-        self.app.push_screen(fact_form(self.session, nugget, text_store=text_store), self.edited)
+        self.app.push_screen(fact_form(self.session, nugget), self.edited)
 
     # Commands on one note or several
 
@@ -237,10 +236,7 @@ class NotesController(Controller):
         if len(notes) == 1:
             from nuggets_tui.screens.forms import tags_form
 
-            note = notes[0]
-            text_store = self.main.texts.text_store("tags", note.id, note.title)
-            form = tags_form(session, snapshot, note, text_store=text_store)
-            self.app.push_screen(form, self.edited)
+            self.app.push_screen(tags_form(session, snapshot, notes[0]), self.edited)
             return
         from nuggets_tui.screens.bulk_forms import TagsOfManyScreen
 
@@ -307,7 +303,7 @@ class NotesController(Controller):
 
     def delete(self) -> None:
         from nuggets_tui.bulk import deleting
-        from nuggets_tui.screens.confirm import ConfirmScreen
+        from nuggets_tui.screens.basic import ConfirmScreen
 
         notes = self._targets()
         if not notes:

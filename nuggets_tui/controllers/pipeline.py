@@ -212,7 +212,7 @@ class PipelineController(Controller):
             words = "The pipeline did not make this note. The audit log says who did: {log_of_note}."
             self.notify(self.view.keys.filled(words))
             return
-        from nuggets_tui.screens.note_origin import origin_screen
+        from nuggets_tui.screens.why import origin_screen
 
         self.app.push_screen(origin_screen(note, found, rows, self.session.clock()))
 

@@ -1,22 +1,29 @@
-"""The note shown: which one it is, the way back to those before, and what belongs to it that takes a moment."""
+"""The note at hand: which one is shown and the way back, which ones commands act on, its files and its text to copy."""
 
 from __future__ import annotations
 
 import asyncio
+import os
 import time
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
 from core.errors import NuggetsError
 from core.model.change import PROGRAM, Author
 from core.model.note import Note, replace
 from core.model.snapshot import Snapshot
 from nuggets_tui.controllers.controller import Controller, background
-from nuggets_tui.safe_text import safe_line
+from nuggets_tui.safe_text import cut, plain, safe_line
 from nuggets_tui.threads import run_in_thread
 from nuggets_tui.widgets.facts import fact_key
+from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
+    from core.model.change import ChangeSet
+    from core.text.file_references import FileReference
+    from nuggets_tui.file_opening import Found
     from nuggets_tui.screens.main import MainScreen
+    from nuggets_tui.view import View
     from nuggets_tui.widgets.panes import PaneName
 
 _PAUSE: Final = 0.1
@@ -56,7 +63,7 @@ class ReadingController(Controller):
         return False
 
     def open_fact(self, nugget: str, key: str) -> None:
-        from nuggets_tui.screens.recall import recall_screen
+        from nuggets_tui.screens.why import recall_screen
 
         self.app.push_screen(recall_screen(self.session, nugget, key))
 
@@ -177,3 +184,245 @@ def _what_became_of(before: Note, after: Note | None) -> str:
         return "hidden" if after.hidden else "brought back"
     counted = {"hits": 0, "last_hit_session": "", "last_accessed_at": "", "updated_at": ""}
     return "" if replace(before, **counted) == replace(after, **counted) else "changed"
+
+
+@runtime_checkable
+class PointsAtNote(Protocol):
+    """A pane whose cursor stands on notes."""
+
+    @property
+    def note_under_cursor(self) -> str:
+        """The id of a note; "" where the cursor stands on something else, or nothing."""
+        ...
+
+
+class SelectionController(Controller):
+    """Keeps `view.selected`, and says what commands act on."""
+
+    def select(self, ids: frozenset[str]) -> None:
+        """These notes are selected, and no others."""
+        if ids is not self.view.selected:
+            self.main.show(selected=ids)
+
+    def toggle(self) -> None:
+        """Selects the note under the cursor, or lets it go; lists see to the key themselves."""
+        note_id = self.under_cursor
+        if self.view.find(note_id) is not None:
+            self.select(self.view.selected ^ {note_id})
+
+    def select_all(self) -> None:
+        """Selects all notes of the list, or lets them go."""
+        self.main.notes_pane.action_select_all()
+
+    def clear(self) -> None:
+        self.select(frozenset())
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether the pane in focus shows no selection: there commands act on what is under its cursor alone."""
+        pane = self.main.focused
+        return pane is not None and pane.id in ("note", "neighbours", "graph", "audit")
+
+    @property
+    def selected(self) -> frozenset[str]:
+        """The selected notes that commands act on."""
+        return frozenset() if self.elsewhere else self.view.selected
+
+    @property
+    def under_cursor(self) -> str:
+        """The id of the note under the cursor of the pane in focus, "" for none; outside of lists, of that shown."""
+        pane = self.main.focused
+        return pane.note_under_cursor if isinstance(pane, PointsAtNote) else self.view.note_id
+
+    def targets(self) -> list[Note]:
+        """The notes that a command acts on: those selected, in the order of the list, else the one under the cursor."""
+        one = self.target()
+        return self.main.notes_pane.in_order(self.selected) or ([one] if one is not None else [])
+
+    def target(self) -> Note | None:
+        """The one note that a command acts on: the selected one, where it is one, else the one under the cursor."""
+        selected = self.selected
+        return self.view.find(next(iter(selected)) if len(selected) == 1 else self.under_cursor)
+
+    @property
+    def acted_on(self) -> View:
+        """The view with what commands act on in place of the note shown and of all suggestions."""
+        note, neighbour = self.target(), self.main.neighbour
+        suggestion = neighbour.suggestion if neighbour is not None else None
+        return self.view.with_(
+            note_id=note.id if note is not None else next(iter(self.selected), ""),
+            selected=self.selected,
+            suggested=(suggestion,) if suggestion is not None else (),
+        )
+
+    def drop_gone(self, snapshot: Snapshot) -> None:
+        """What is gone is not selected any more."""
+        # What the list has by now: the screen may not have heard of it yet.
+        selected = self.main.notes_pane.selected
+        kept = frozenset(id for id in selected if id in snapshot.by_id or self.view.of_team(id))
+        if len(kept) < len(selected):
+            self.select(kept)
+
+    def release(self, done: ChangeSet) -> None:
+        """What a command was carried out on is selected no more."""
+        touched = {change.id for change in done.notes} if done.kind == "edit" else set()
+        if self.view.selected and self.view.selected <= touched:
+            self.clear()
+
+
+# Many terminals take no longer OSC 52 sequence than 100,000 bytes, of which base64 leaves three quarters.
+_MOST_BYTES: Final = 74_994
+_TMUX_SECONDS: Final = 2
+
+
+class FilesController(Controller):
+    """Hands something to the terminal or to an editor."""
+
+    def __init__(self, main: MainScreen) -> None:
+        super().__init__(main)
+        self._asked_tmux = False
+
+    # The clipboard
+
+    def copy(self) -> None:
+        """The text goes to the clipboard, through the terminal; of several notes each under its title."""
+        notes = self.main.selection.targets()
+        if not notes:
+            return
+        if len(notes) > 1:
+            text = "\n\n".join(f"## {note.title}\n\n{note.content}" for note in notes)
+            self._copy(text, f"the texts of {len(notes):,} selected: {plural(len(text), 'character')}")
+            return
+        text = notes[0].content
+        lines = text.count("\n") + 1
+        self._copy(text, f"the text: {plural(len(text), 'character')}, {plural(lines, 'line')}")
+
+    def copy_reference(self) -> None:
+        """Id and title of the note, as commands and people name it."""
+        note = self.main.selection.target()
+        if note is not None:
+            self._copy(
+                f"{safe_line(note.id)} {safe_line(note.title)}", f"{safe_line(note.id, 80)} and the title"
+            )
+
+    def _copy(self, text: str, said: str) -> None:
+        # As it is shown: what a terminal or shell would obey, reorder or hide when it is pasted goes nowhere.
+        text = text.replace("\r\n", "\n")
+        harmless = plain(text)
+        changed = sum(before != after for before, after in zip(text, harmless, strict=True))
+        self.app.copy_to_clipboard(harmless)
+        more = f" Replaced {plural(changed, 'control or invisible character')}." if changed else ""
+        size = len(harmless.encode())
+        if size > _MOST_BYTES:
+            self.warn(
+                f"Copied {said}.{more} Some terminals take only 75,000 bytes. If nothing arrives, "
+                f"{self.view.keys.key('edit_outside')} opens the text in $EDITOR.",
+            )
+        else:
+            self.notify(f"Copied {said}.{more}")
+        if os.environ.get("TMUX") and not self._asked_tmux:
+            self._asked_tmux = True
+            self._ask_tmux()
+
+    @background("clipboard")
+    async def _ask_tmux(self) -> None:
+        """Says once where tmux, as it comes, lets nothing that was copied in it reach the clipboard."""
+        if await run_in_thread(_tmux_drops_copies):
+            self.warn("tmux kept this from the clipboard. Run: tmux set -s set-clipboard on, and copy again.")
+
+    # Files
+
+    @background("open")
+    async def open_named(self) -> None:
+        """The file that the note speaks of; a list of them where there are several."""
+        from nuggets_tui.file_opening import files_named
+
+        note = self.main.selection.target()
+        folder = self._folder()
+        if note is None or folder is None:
+            return
+        named = await run_in_thread(files_named, note.content, folder)
+        there = [one for one in named if one.path is not None]
+        if not named:
+            self.notify("This note names no file, such as src/auth.ts:47.")
+        elif not there:
+            self._notify_not_found(named, folder)
+        elif len(there) == 1 and not there[0].surprising:
+            self._open(there[0])
+        else:
+            self._choose(named, folder)
+
+    @background("open")
+    async def find_and_open(self, reference: FileReference) -> None:
+        """A file that was clicked in Note."""
+        from nuggets_tui.file_opening import find
+
+        folder = self._folder()
+        if folder is None:
+            return
+        found = await run_in_thread(find, reference, folder)
+        if found.path is None:
+            self._notify_not_found([found], folder)
+        elif found.surprising:
+            self._choose([found], folder)
+        else:
+            self._open(found)
+
+    def _folder(self) -> Path | None:
+        try:
+            return Path.cwd()
+        except OSError:
+            self.warn(
+                "The folder where you started the app no longer exists. Start the app in the "
+                "project's folder."
+            )
+            return None
+
+    def _notify_not_found(self, named: list[Found], folder: Path) -> None:
+        from nuggets_tui.file_opening import roots_of
+
+        first = cut(named[0].reference.path, _TITLE)
+        others = f" and {plural(len(named) - 1, 'other')}" if len(named) > 1 else ""
+        places = " and ".join(cut(str(root), _TITLE) for root in roots_of(folder))
+        self.warn(
+            f"Cannot find {first}{others} in {places}. Start the app in the project's folder.",
+        )
+
+    def _choose(self, named: list[Found], folder: Path) -> None:
+        from nuggets_tui.screens.choice import file_choice
+
+        def chosen(key: str | None) -> None:
+            one = named[int(key)] if key is not None else None
+            if one is not None and one.path is not None:
+                self._open(one)
+            elif one is not None:
+                self._notify_not_found([one], folder)
+
+        self.app.push_screen(file_choice(named), chosen)
+
+    @background("open")
+    async def _open(self, found: Found) -> None:
+        from nuggets_tui.screens.outside import open_at
+
+        assert found.path is not None
+        try:
+            await open_at(self.app, found.path, found.reference.line, found.reference.column)
+        except NuggetsError as error:
+            self.notify_error(error)
+
+
+def _tmux_drops_copies() -> bool:
+    """Whether tmux is known to drop what programs in it copy; False where it does not tell."""
+    import subprocess
+
+    try:
+        asked = subprocess.run(
+            ("tmux", "show-options", "-sv", "set-clipboard"),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_TMUX_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return asked.returncode == 0 and asked.stdout.strip() in (b"external", b"off")

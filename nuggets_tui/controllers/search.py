@@ -140,7 +140,7 @@ class SearchController(Controller):
 
     def open_passage(self, passage: Passage) -> None:
         """Shows a part of a document, with its whole text."""
-        from nuggets_tui.screens.document_part import part_screen
+        from nuggets_tui.screens.why import part_screen
 
         self.app.push_screen(part_screen(passage, self.session.memory.document_text))
 

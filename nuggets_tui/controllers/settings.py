@@ -45,7 +45,7 @@ class SettingsController(Controller):
     def change(self, name: str) -> None:
         """Asks for another value of a setting."""
         from core.settings.tree import settings_by_name, value_of
-        from nuggets_tui.screens.setting import SettingScreen, setting_choice
+        from nuggets_tui.screens.choice import SettingScreen, setting_choice
         from nuggets_tui.setting_words import USER, shown_value
 
         if name == f"{USER}theme":

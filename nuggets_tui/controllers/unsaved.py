@@ -45,16 +45,14 @@ class TextsController(Controller):
         if unsaved is not None:
             unsaved.close()
 
-    def text_store(
-        self, kind: str, about: str = "", title: str = "", own_title: str = "title"
-    ) -> TypedTextStore | None:
+    def text_store(self, kind: str, about: str = "", title: str = "") -> TypedTextStore | None:
         """Where the text of a dialog is kept against a crash; arguments as in `TypedTextStore`."""
         self.open()
         if self.unsaved is None:
             return None
         from nuggets_tui.typed_text import TypedTextStore
 
-        return TypedTextStore(self.unsaved.keep(), self.session.clock, kind, about, title, own_title)
+        return TypedTextStore(self.unsaved.keep(), self.session.clock, kind, about, title)
 
 
 class UnsavedController(Controller):
@@ -154,8 +152,6 @@ class UnsavedController(Controller):
             note = self.view.find(unsaved.about)
         if unsaved.kind == "text":
             self.main.pipeline.resume_submit(unsaved.values, self._text_store(kept, unsaved))
-        elif unsaved.kind == "fact":
-            self._resume_fact(unsaved, kept)
         elif note is not None:
             self._resume_note(note, unsaved, kept)
         else:
@@ -178,27 +174,15 @@ class UnsavedController(Controller):
     ) -> TypedTextStore:
         from nuggets_tui.typed_text import TypedTextStore
 
-        own_title = "key" if unsaved.kind == "fact" else "title"
         return TypedTextStore(
             kept,
             self.session.clock,
             kind or unsaved.kind,
             unsaved.about if about is None else about,
             (unsaved.title if unsaved.about else "") if title is None else title,
-            own_title,
         )
-
-    def _resume_fact(self, unsaved: Unsaved, kept: UnsavedFile) -> None:
-        from nuggets_tui.screens.forms import fact_form
-
-        nugget = unsaved.begun.get("nugget", "")
-        form = fact_form(
-            self.session, nugget, typed=unsaved.values, text_store=self._text_store(kept, unsaved)
-        )
-        self.app.push_screen(form, self.main.notes.edited)
 
     def _resume_note(self, note: Note, unsaved: Unsaved, kept: UnsavedFile) -> None:
-        from nuggets_tui.screens.forms import tags_form
         from nuggets_tui.typed_text import as_begun
 
         # As it was then: what another program changed since is a conflict, not overwritten.
@@ -206,11 +190,7 @@ class UnsavedController(Controller):
         base, former = as_begun(session.snapshot, note, unsaved.begun)
         text_store = self._text_store(kept, unsaved)
         self.main.reading.show_note(note.id, follow=True)
-        if unsaved.kind == "tags":
-            form = tags_form(session, base, former, typed=unsaved.values, text_store=text_store)
-            self.app.push_screen(form, self.main.notes.edited)
-        else:
-            self.main.notes.push_editor(former, unsaved.values, base=base, text_store=text_store)
+        self.main.notes.push_editor(former, unsaved.values, base=base, text_store=text_store)
 
     async def _resume_conflict(self, unsaved: Unsaved, kept: UnsavedFile) -> bool:
         """Goes on with the result of a conflict; False when it is settled meanwhile."""

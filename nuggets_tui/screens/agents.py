@@ -17,12 +17,11 @@ from nuggets_tui.notices import warn
 from nuggets_tui.safe_text import content, safe_line
 from nuggets_tui.screens.choice import ChoiceScreen
 from nuggets_tui.screens.dialog import Dialog, key_content
-from nuggets_tui.widgets.diff_lines import diff_text_lines, wrapped
+from nuggets_tui.widgets.fields import Sides
 from nuggets_tui.widgets.header import short_path
-from nuggets_tui.widgets.line_view import LineView
+from nuggets_tui.widgets.line_view import LineView, diff_text_lines, wrapped
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED, cut_middle, sides
-from nuggets_tui.widgets.sides import Sides
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:

@@ -1,25 +1,31 @@
-"""Dialogs in which one row of a list is chosen: a backup, a file, a MEMORY.md, whether passes may write it."""
+"""Dialogs in which one row of a list is chosen, and one for a setting whose value is typed."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from core.daily import lines_of
+from core.errors import InvalidInputError
+from core.model.change import ChangeSet
 from core.promotion import PromotionResult
 from core.search.completion import offers_of
+from core.settings.tree import checked_setting
 from nuggets_tui.file_opening import Found
 from nuggets_tui.safe_text import content, cut, safe_line
 from nuggets_tui.screens.dialog import Dialog
+from nuggets_tui.screens.typed import FieldsDialog
+from nuggets_tui.setting_words import SETTING_WORDS, explain_setting, read_value, typed_value
+from nuggets_tui.widgets.fields import Field
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED, cut_middle, sides
 from nuggets_tui.words import data_size, local_time, plural, time_ago
@@ -29,7 +35,6 @@ if TYPE_CHECKING:
     from core.model.note import Link, Note
     from core.model.snapshot import Snapshot
     from nuggets_tui.widgets.neighbours import Neighbour
-
 
 _NAME, _PATH = 60, 70
 HIDE: Final = "hide"
@@ -185,3 +190,51 @@ def _target_row(target: PromotionTarget, now: datetime) -> Row:
     return Row(
         str(folder), (head, lambda width: content(cut_middle(target.path, width - 1), MUTED)), target.there
     )
+
+
+class SettingScreen(FieldsDialog[ChangeSet]):
+    """A field for the value; it stays open, and says why, while the value is one that the setting cannot have."""
+
+    not_saved = "The setting is unchanged. What you typed is still here."
+    keys = "⏎  save · esc  close"
+
+    def __init__(self, name: str, value: Any, save: Callable[[Any], Awaitable[ChangeSet]]) -> None:
+        super().__init__(classes="small")
+        self.heading = SETTING_WORDS[name]
+        self._setting = name
+        self._value = typed_value(value)
+        self._save_value = save
+
+    def compose_inside(self) -> ComposeResult:
+        yield Static(content(explain_setting(self._setting)), classes="words")
+        yield Field(f"{self._setting} in settings.toml", self._value, id="value")
+
+    def on_mount(self) -> None:
+        self.query_one("#value", Input).focus()
+
+    @property
+    def begun(self) -> Mapping[str, str]:
+        return {"value": self._value}
+
+    async def saved(self) -> ChangeSet:
+        """Saves the value. Raises InvalidInputError for one that the setting cannot have."""
+        value = read_value(self._setting, self.values["value"])
+        if value is not None:
+            try:
+                value = checked_setting(self._setting, value)
+            except InvalidInputError as error:
+                raise InvalidInputError(
+                    error.what, code=error.code, where=error.where, kept=error.kept, field="value"
+                ) from None
+        return await self._save_value(value)
+
+
+def setting_choice(name: str, choices: Sequence[str], now: str, said: str) -> ChoiceScreen:
+    """Answers with one of the words that a setting can be."""
+    rows = [
+        Row(choice, (sides(content(choice), content("now" if choice == now else "", MUTED)),))
+        for choice in sorted(choices, key=lambda choice: choice != now)
+    ]
+    screen = ChoiceScreen(rows, SETTING_WORDS[name], said, "save")
+    screen.set_classes("small setting")
+    return screen

@@ -21,11 +21,10 @@ from nuggets_tui.differences import TitleOf, changed_fields, fact_lines, note_li
 from nuggets_tui.notices import notify
 from nuggets_tui.safe_text import content
 from nuggets_tui.screens.dialog import Dialog, key_content
-from nuggets_tui.widgets.diff_lines import styled_lines, wrapped
-from nuggets_tui.widgets.line_view import LineView
+from nuggets_tui.widgets.fields import Sides
+from nuggets_tui.widgets.line_view import LineView, styled_lines, wrapped
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED, sides
-from nuggets_tui.widgets.sides import Sides
 from nuggets_tui.words import plural
 
 # Stands for the whole memory where an id of a note is answered otherwise.

@@ -24,9 +24,8 @@ from nuggets_tui.screens.dialog import key_content
 from nuggets_tui.screens.typed import TypedDialog
 from nuggets_tui.session import Session
 from nuggets_tui.typed_text import TypedTextStore
-from nuggets_tui.widgets.diff_lines import text_difference, wrapped
 from nuggets_tui.widgets.fields import Field, TextField
-from nuggets_tui.widgets.line_view import LineView, MakeLines
+from nuggets_tui.widgets.line_view import LineView, MakeLines, text_difference, wrapped
 from nuggets_tui.widgets.row_text import MUTED
 from nuggets_tui.words import plural, time_ago
 

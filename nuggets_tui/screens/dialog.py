@@ -26,7 +26,7 @@ from nuggets_tui.safe_text import safe_line
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from nuggets_tui.pane_help import Here
+    from nuggets_tui.screens.help import Here
 
 __all__ = ["Dialog", "key_content"]
 
@@ -105,7 +105,7 @@ class Dialog(ModalScreen[_Answer]):
         return False
 
     def here(self) -> Here:
-        from nuggets_tui.pane_help import dialog_here
+        from nuggets_tui.screens.help import dialog_here
 
         return dialog_here(safe_line(self.heading, 200), self.about, self.key_line())
 

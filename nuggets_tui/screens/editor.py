@@ -29,14 +29,11 @@ from nuggets_tui.screens.forms import Saved
 from nuggets_tui.screens.typed import TypedDialog
 from nuggets_tui.session import Session
 from nuggets_tui.threads import run_in_thread
-from nuggets_tui.typed_tags import split_tags
-from nuggets_tui.typed_text import TypedTextStore, fields_of
-from nuggets_tui.widgets.completed_field import CompletedField, nugget_offers, tag_offers
-from nuggets_tui.widgets.fields import Field, TextField
+from nuggets_tui.typed_text import TypedTextStore, fields_of, split_tags
+from nuggets_tui.widgets.fields import Choice, CompletedField, Field, TextField, nugget_offers, tag_offers
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.markdown_lines import CHARACTERS, markdown_lines
 from nuggets_tui.widgets.row_text import MUTED
-from nuggets_tui.widgets.value_list import Choice
 
 CHOICES: Final = {"scope": SCOPES, "type": TYPES, "source": SOURCES, "stability": STABILITIES}
 # Wrapping and drawing so much at once would make the keys wait.

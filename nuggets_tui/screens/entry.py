@@ -20,15 +20,14 @@ from nuggets_tui.differences import titles
 from nuggets_tui.key_map import keys_of
 from nuggets_tui.notices import notify, notify_error
 from nuggets_tui.safe_text import content, safe_block, safe_line
-from nuggets_tui.screens.confirm import ConfirmScreen
+from nuggets_tui.screens.basic import ConfirmScreen
 from nuggets_tui.screens.dialog import Dialog, key_content
 from nuggets_tui.session import Session
 from nuggets_tui.widgets.audit import TAKEN_BACK, TURNS
-from nuggets_tui.widgets.diff_lines import change_lines
-from nuggets_tui.widgets.line_view import LineView
+from nuggets_tui.widgets.fields import Sides
+from nuggets_tui.widgets.line_view import LineView, change_lines
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED, sides
-from nuggets_tui.widgets.sides import Sides
 from nuggets_tui.words import Deed, counted, deed, deeds_of, plural, time_ago
 
 _AGAIN = "redo"

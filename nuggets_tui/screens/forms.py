@@ -25,17 +25,16 @@ from nuggets_tui.safe_text import content, safe_line
 from nuggets_tui.screens.basic import AskScreen, as_typed
 from nuggets_tui.screens.typed import FieldsDialog
 from nuggets_tui.session import Session
-from nuggets_tui.typed_tags import split_tags
-from nuggets_tui.typed_text import TypedTextStore
+from nuggets_tui.typed_text import split_tags
 from nuggets_tui.view import own_tags
-from nuggets_tui.widgets.completed_field import (
+from nuggets_tui.widgets.fields import (
     CompletedField,
+    Field,
     Offer,
     key_offers,
     nugget_offers,
     tag_offers,
 )
-from nuggets_tui.widgets.fields import Field
 
 Saved = tuple[Note, ChangeSet]
 Save = Callable[[dict[str, str]], Awaitable[Saved]]
@@ -65,16 +64,10 @@ class FormScreen(FieldsDialog[Saved | PendingConflict]):
         *,
         first: str = "",
         remarks: Callable[[Mapping[str, str]], Mapping[str, str]] | None = None,
-        typed: Mapping[str, str] | None = None,
-        text_store: TypedTextStore | None = None,
     ) -> None:
-        """`remarks`: what is worth knowing of what stands in the lines, by their names. `typed`, `keeping`: see
-        `TypedDialog`.
-        """
+        """`remarks`: what is worth knowing of what stands in the lines, by their names."""
         super().__init__(classes="small")
         self.heading = heading
-        self.typed = typed
-        self.text_store = text_store
         self._form = tuple(lines)
         if len(self._form) == 1:
             self.keys = "⏎  save · esc  close"
@@ -85,12 +78,13 @@ class FormScreen(FieldsDialog[Saved | PendingConflict]):
 
     def compose_inside(self) -> ComposeResult:
         for line in self._form:
-            value = (self.typed or {}).get(line.name, line.value)
             if line.offers_for is None:
-                yield Field(line.label, value, id=line.name, hint=line.hint)
+                yield Field(line.label, line.value, id=line.name, hint=line.hint)
             else:
                 offers_for = partial(self._offers, line.offers_for)
-                yield CompletedField(line.label, value, id=line.name, hint=line.hint, offers_for=offers_for)
+                yield CompletedField(
+                    line.label, line.value, id=line.name, hint=line.hint, offers_for=offers_for
+                )
 
     def _offers(
         self, offers_for: Callable[[str, Mapping[str, str]], Sequence[Offer]], typed: str
@@ -122,9 +116,6 @@ class FormScreen(FieldsDialog[Saved | PendingConflict]):
 def fact_form(
     session: Session,
     nugget: str,
-    *,
-    typed: Mapping[str, str] | None = None,
-    text_store: TypedTextStore | None = None,
 ) -> FormScreen:
     async def save(values: dict[str, str]) -> Saved:
         edit = partial(remember, nugget=values["nugget"].strip(), key=values["key"], value=values["value"])
@@ -153,18 +144,13 @@ def fact_form(
         ),
         Line("value", "Value", hint="the answer, such as: pytest -q"),
     )
-    return FormScreen(
-        "Remember a fact", lines, save, first="key", remarks=known, typed=typed, text_store=text_store
-    )
+    return FormScreen("Remember a fact", lines, save, first="key", remarks=known)
 
 
 def tags_form(
     session: Session,
     base: Snapshot,
     note: Note,
-    *,
-    typed: Mapping[str, str] | None = None,
-    text_store: TypedTextStore | None = None,
 ) -> FormScreen:
     """The form for a note's tags; nugget, scope and type are tags of their own and stay."""
 
@@ -180,7 +166,7 @@ def tags_form(
         "words separated by spaces",
         lambda text, values: tag_offers(base, text),
     )
-    return FormScreen(f'Tags of "{note.title}"', (line,), save, typed=typed, text_store=text_store)
+    return FormScreen(f'Tags of "{note.title}"', (line,), save)
 
 
 def folder_screen(folder: str) -> AskScreen[str]:

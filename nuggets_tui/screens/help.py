@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
@@ -14,7 +14,6 @@ from textual.widgets import Input
 
 from nuggets_tui.commands import GROUPS, PALETTE_KEY
 from nuggets_tui.key_map import DEFAULT, KeyMap, keys_of
-from nuggets_tui.pane_help import Here
 from nuggets_tui.screens.dialog import Dialog
 from nuggets_tui.widgets.fields import Field
 from nuggets_tui.widgets.line_view import LineView
@@ -290,3 +289,98 @@ def _entry(left: str, right: str, size: int, width: int) -> list[Content]:
         return [head, *(Content(" " * indent) + part for part in parts)]
     first, *more = parts or [Content("")]
     return [Content.assemble(head, first), *(Content(" " * indent) + part for part in more)]
+
+
+@dataclass(frozen=True)
+class Here:
+    """A place in the app: its name, what it shows, keys of its own with what they do there, and commands that act on
+    its rows.
+    """
+
+    name: str
+    about: str
+    keys: tuple[tuple[str, str], ...] = ()
+    commands: tuple[str, ...] = ()
+
+    def filled(self, keys: KeyMap, usable: Collection[str] | None = None) -> Here:
+        """With the keys and titles of its commands. usable: commands that make sense now; others are left out."""
+        named = [name for name in self.commands if usable is None or name in usable]
+        does = ((keys.key(name), keys.by_name[name].title) for name in named)
+        return Here(self.name, keys.filled(self.about), (*self.keys, *does))
+
+
+PLACES: Final = {
+    "search": Here(
+        "Search",
+        "Searches as you type. Other word forms, misspelt and unfinished words match too; the frame "
+        'says how each was read. "In the search box" below lists what else you can type.',
+        (
+            ("⏎ or ↓", "go to the first hit"),
+            ("tab", "accept the suggestion; ↑ shows another"),
+            ("esc", "leave the box and keep the results; again clears the search"),
+        ),
+    ),
+    "facts": Here(
+        "Facts",
+        "Short answers that agents recall by a key, grouped by nugget. The bar says how full the "
+        "nugget is. 3× behind a fact: recalled in three sessions.",
+        (("⏎", "what an agent gets for this key: the match, how sure it is, and the runners-up"),),
+        ("new_fact", "edit", "hide", "select"),
+    ),
+    "notes": Here(
+        "Notes, or Results while you search",
+        'All notes, in the order named in the title; notes of facts only after the command "Show fact '
+        'notes", as Facts lists them. While you search: the answer an agent would '
+        "get, then the hits, with bars for the parts of their score. Note shows the note under the "
+        "cursor.",
+        (("⏎", "read it in Note"),),
+        ("sort", "show_hidden", "why", "why_not", "select", "select_all"),
+    ),
+    "note": Here(
+        "Note",
+        "The text of one note with its nugget, type, confidence, source, recalls and tags. Below: "
+        "when it was created, changed and read, and by whom, where that is known.",
+        (("↑ ↓", "scroll"),),
+        ("edit", "edit_outside", "tags", "hide", "pin", "back"),
+    ),
+    "neighbours": Here(
+        "Neighbours",
+        "Links from the note (→) and to it (←), each with its reason and age, and suggested links (+).",
+        (("⏎", "go to the other note"), ("esc", "go back")),
+        ("hide", "accept", "link"),
+    ),
+    "graph": Here(
+        "Graph",
+        "The notes around the one shown in Note, up to three links away. The heavy line is the link "
+        "to the note under the cursor; its reason stands below. The overview shows the whole memory as "
+        "points, grouped by nugget, tags and links (• a note, ◆ a fact, ● several, ○ hidden), with the names "
+        "of the largest groups.",
+        (
+            ("← →", "follow a link"),
+            ("↑ ↓", "go to the next note of the column"),
+            ("⏎", "put the note under the cursor in the middle"),
+            (
+                "+ -  shift+arrows  n",
+                "in the overview: zoom; go to the next community; show this nugget only",
+            ),
+        ),
+        ("fewer_hops", "more_hops", "graph", "overview"),
+    ),
+    "audit": Here(
+        "Audit log",
+        "Every change, newest first: when, who, what, and whether it was undone. Recalls are left out.",
+        (("⏎", "open the entry: see what changed line by line"),),
+        ("undo", "log_of_note", "log_recalls", "log_filter", "conflicts"),
+    ),
+}
+
+
+def dialog_here(name: str, about: str, line: Content) -> Here:
+    """A dialog as a place, its keys read off the line at its bottom, where they are set apart by their style."""
+    starts = sorted((span.start, span.end) for span in line.spans if "bold" in str(span.style))
+    ends = [*(start for start, _ in starts), len(line.plain)][1:]
+    pairs = [
+        (line.plain[start:stop], line.plain[stop:end].strip())
+        for (start, stop), end in zip(starts, ends, strict=True)
+    ]
+    return Here(name, about, tuple(pairs))

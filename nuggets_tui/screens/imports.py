@@ -8,7 +8,6 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Final, overload
 
-from textual import on
 from textual.content import Content
 
 from nuggets_tui.differences import DiffLine, Sign
@@ -19,8 +18,8 @@ from nuggets_tui.screens.choice import ChoiceScreen
 from nuggets_tui.screens.dialog import key_content
 from nuggets_tui.screens.review import Reviewed, ReviewItem, ReviewScreen
 from nuggets_tui.session import Session
-from nuggets_tui.widgets.diff_lines import note_change_lines, styled_lines, wrapped
-from nuggets_tui.widgets.row_list import Row, RowList
+from nuggets_tui.widgets.line_view import note_change_lines, styled_lines, wrapped
+from nuggets_tui.widgets.row_list import Row
 from nuggets_tui.widgets.row_text import MUTED, cut_middle, sides
 from nuggets_tui.words import data_size, plural, time_ago
 
@@ -98,17 +97,12 @@ class ImportReview(ReviewScreen):
             self._bring if self._new else None,
             keys=[str(place) for place in range(len(shown) + len(proposed.left_out))],
             titles=("What is there", "What it says"),
+            choosable=self._new,
         )
-        self._proposed = frozenset(self._new)
         self._session = session
         self._read = read
         self._progress = ""
         self._works = Works(self._show_progress)
-
-    @property
-    def accepted(self) -> tuple[str, ...]:
-        """Keys of what is accepted, in the order shown."""
-        return tuple(key for key in super().accepted if key in self._new)
 
     def key_line(self) -> Content:
         if self._writing:
@@ -126,16 +120,6 @@ class ImportReview(ReviewScreen):
         self._progress = said
         if self._writing and self.is_mounted:
             self.refresh_keys()
-
-    @on(RowList.SelectionChanged)
-    def keep_to_new(self, event: RowList.SelectionChanged) -> None:
-        chosen = event.row_list.selected
-        if not chosen <= self._new.keys():
-            event.row_list.select(chosen & self._new.keys())
-
-    def action_all(self) -> None:
-        everything = len(self.accepted) == len(self._new)
-        self.query_one(RowList).select([] if everything else self._new)
 
     async def _bring(self, accepted: Collection[str]) -> Reviewed:
         # All of it is more than each of it: a whole memory comes with its history then.

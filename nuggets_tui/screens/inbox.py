@@ -14,15 +14,14 @@ from core.errors import ConflictError, NotFoundError
 from nuggets_tui.differences import titles
 from nuggets_tui.log import LogLine, Scope, listed, log_line
 from nuggets_tui.notices import notify
-from nuggets_tui.pane_help import Here
 from nuggets_tui.pipeline_session import BY, PipelineSession, PipelineView
 from nuggets_tui.safe_text import content, safe_line
-from nuggets_tui.screens.confirm import ConfirmScreen
+from nuggets_tui.screens.basic import ConfirmScreen
+from nuggets_tui.screens.help import Here
 from nuggets_tui.screens.lists import ListOf, ListsScreen
 from nuggets_tui.session import Session
 from nuggets_tui.widgets import pipeline_details as details
-from nuggets_tui.widgets.diff_lines import change_lines, wrapped
-from nuggets_tui.widgets.line_view import MakeLines
+from nuggets_tui.widgets.line_view import MakeLines, change_lines, wrapped
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED, sides
 from nuggets_tui.words import ago, deed, plural
@@ -195,7 +194,7 @@ class InboxScreen(ListsScreen):
 
     @work(group="decide", exit_on_error=False)
     async def _accept(self, proposal: StoredProposal) -> None:
-        from nuggets_tui.screens.pipeline_review import describe_accepted
+        from nuggets_tui.screens.pipeline_intake import describe_accepted
 
         done: Accepted | None = await self.attempt(
             self.pipeline.tell(lambda pipeline: pipeline.accept((proposal.id,), BY))
@@ -212,7 +211,7 @@ class InboxScreen(ListsScreen):
 
     @work(group="open", exclusive=True, exit_on_error=False)
     async def review(self, proposals: Collection[StoredProposal]) -> None:
-        from nuggets_tui.screens.pipeline_review import ProposalsReview
+        from nuggets_tui.screens.pipeline_intake import ProposalsReview
 
         raws = await self.attempt(self.pipeline.raws({one.raw_id for one in proposals}))
         if raws is not None:

@@ -15,10 +15,10 @@ from textual.widgets import Static
 
 from core.errors import NuggetsError
 from nuggets_tui.notices import notify, notify_error
-from nuggets_tui.pane_help import Here
 from nuggets_tui.pipeline_session import PipelineSession, PipelineView
 from nuggets_tui.pipeline_status import STATUS_ICONS
 from nuggets_tui.screens.dialog import Dialog, key_content
+from nuggets_tui.screens.help import Here
 from nuggets_tui.session import Session
 from nuggets_tui.widgets.line_view import LineView, MakeLines
 from nuggets_tui.widgets.row_list import Row, RowList

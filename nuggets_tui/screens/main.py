@@ -17,27 +17,20 @@ from textual.worker import Worker, WorkerState
 from core.model.snapshot import Snapshot
 from nuggets_tui.commands import BY_NAME, OVERVIEW, PALETTE_KEY, Command, bindings, footer_commands
 from nuggets_tui.controllers.agents import AgentsController
-from nuggets_tui.controllers.arrangement import ArrangementController
-from nuggets_tui.controllers.audit import AuditController
+from nuggets_tui.controllers.arrangement import ArrangementController, PaceController
 from nuggets_tui.controllers.controller import Controller
-from nuggets_tui.controllers.daily import DailyController
-from nuggets_tui.controllers.files import FilesController
 from nuggets_tui.controllers.grounding import GroundingController
-from nuggets_tui.controllers.history import HistoryController
-from nuggets_tui.controllers.imports import ImportsController
+from nuggets_tui.controllers.history import AuditController, HistoryController
 from nuggets_tui.controllers.maintenance import MaintenanceController
-from nuggets_tui.controllers.memories import MemoriesController
+from nuggets_tui.controllers.memories import ImportsController, MemoriesController
 from nuggets_tui.controllers.notes import NotesController
 from nuggets_tui.controllers.opening import OpeningController
-from nuggets_tui.controllers.pace import PaceController
 from nuggets_tui.controllers.pipeline import PipelineController
-from nuggets_tui.controllers.promotion import PromotionController
-from nuggets_tui.controllers.reading import ReadingController
+from nuggets_tui.controllers.promotion import DailyController, PromotionController
+from nuggets_tui.controllers.reading import FilesController, ReadingController, SelectionController
 from nuggets_tui.controllers.search import SearchController
-from nuggets_tui.controllers.selection import SelectionController
 from nuggets_tui.controllers.settings import SettingsController
-from nuggets_tui.controllers.sync import SyncController
-from nuggets_tui.controllers.team import TeamController
+from nuggets_tui.controllers.team import SyncController, TeamController
 from nuggets_tui.controllers.time_travel import TimeTravelController
 from nuggets_tui.controllers.unsaved import TextsController, UnsavedController
 from nuggets_tui.keys import shown_key
@@ -54,13 +47,12 @@ from nuggets_tui.widgets.key_bar import KeyBar
 from nuggets_tui.widgets.neighbours import NeighboursPane
 from nuggets_tui.widgets.note_view import NotePane
 from nuggets_tui.widgets.notes import NotesPane
-from nuggets_tui.widgets.panes import PANES, GraphPlace, PaneName, Panes
+from nuggets_tui.widgets.panes import PANES, GraphPlace, PaneName, Panes, TabLine
 from nuggets_tui.widgets.row_list import RowList
 from nuggets_tui.widgets.search_box import SearchBox
-from nuggets_tui.widgets.tab_line import TabLine
 
 if TYPE_CHECKING:
-    from nuggets_tui.pane_help import Here
+    from nuggets_tui.screens.help import Here
     from nuggets_tui.widgets.neighbours import Neighbour
 
 
@@ -358,7 +350,7 @@ class MainScreen(Screen[None]):
         self.go_to("note")
 
     def here(self) -> Here | None:
-        from nuggets_tui.pane_help import PLACES
+        from nuggets_tui.screens.help import PLACES
 
         return PLACES.get(self.focused.id or "") if self.focused is not None else None
 

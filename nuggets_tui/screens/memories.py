@@ -19,11 +19,11 @@ from textual.widgets import Static
 from nuggets_tui.safe_text import content, safe_line
 from nuggets_tui.screens.dialog import Dialog
 from nuggets_tui.threads import run_in_thread
+from nuggets_tui.widgets.fields import Sides
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.markdown_lines import markdown_lines
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED, cut_middle, sides
-from nuggets_tui.widgets.sides import Sides
 from nuggets_tui.words import data_size, plural, time_ago
 
 if TYPE_CHECKING:

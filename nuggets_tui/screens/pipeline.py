@@ -12,13 +12,13 @@ from textual.content import Content
 
 from core.errors import NuggetsError
 from nuggets_tui.notices import notify, warn
-from nuggets_tui.pane_help import Here
 from nuggets_tui.pipeline_session import BY, PipelineView
 from nuggets_tui.pipeline_status import STATUS_ICONS, WORDS
 from nuggets_tui.pipeline_words import SHORT_MODES, counts, mode_of, model_state, removed_at, run_words
 from nuggets_tui.safe_text import content, safe_line
 from nuggets_tui.screens.basic import LinesReview
 from nuggets_tui.screens.dialog import key_content
+from nuggets_tui.screens.help import Here
 from nuggets_tui.screens.lists import ListOf, ListsScreen
 from nuggets_tui.widgets import pipeline_details as details
 from nuggets_tui.widgets.line_view import MakeLines

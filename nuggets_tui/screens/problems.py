@@ -21,11 +21,10 @@ from nuggets_tui.safe_text import content, plain, safe_line
 from nuggets_tui.screens.dialog import Dialog
 from nuggets_tui.screens.outside import open_outside
 from nuggets_tui.session import Session
-from nuggets_tui.widgets.diff_lines import wrapped
-from nuggets_tui.widgets.line_view import LineView
+from nuggets_tui.widgets.fields import Sides
+from nuggets_tui.widgets.line_view import LineView, wrapped
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED
-from nuggets_tui.widgets.sides import Sides
 from nuggets_tui.words import local_time, plural
 
 if TYPE_CHECKING:

@@ -18,10 +18,10 @@ from nuggets_tui.notices import notify
 from nuggets_tui.pending_conflict import PendingConflict, or_pending_conflict
 from nuggets_tui.safe_text import content
 from nuggets_tui.screens.dialog import Dialog, key_content
+from nuggets_tui.widgets.fields import Sides
 from nuggets_tui.widgets.line_view import LineView, MakeLines
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED, sides
-from nuggets_tui.widgets.sides import Sides
 from nuggets_tui.words import plural
 
 Reviewed = tuple[ChangeSet, str]
@@ -45,7 +45,7 @@ class ReviewScreen(Dialog[Reviewed | PendingConflict]):
 
     partly: whether changes can be refused one by one. apply: gets the keys of the accepted ones; None where there is
     nothing but to read. titles: of the two sides. keys: of the items, where those are made only when they are looked
-    at.
+    at. choosable: keys of what can be accepted, where not all can; the rest stands there to be known.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -67,14 +67,16 @@ class ReviewScreen(Dialog[Reviewed | PendingConflict]):
         partly: bool = True,
         titles: tuple[str, str] = ("Changes", "What it does"),
         keys: Sequence[str] | None = None,
+        choosable: Collection[str] | None = None,
     ) -> None:
         super().__init__(classes="full")
         self.heading = heading
         self._about = content(subheading, MUTED) if isinstance(subheading, str) else subheading
         self._items = items
         self._keys = tuple(item.key for item in items) if keys is None else tuple(keys)
+        self._choosable = frozenset(self._keys if choosable is None else choosable)
         # Keys of what begins accepted, where changes are accepted one by one.
-        self._proposed = frozenset(self._keys)
+        self._proposed = self._choosable
         self._apply_accepted = apply
         self._partly = partly
         self._titles = titles
@@ -111,10 +113,10 @@ class ReviewScreen(Dialog[Reviewed | PendingConflict]):
 
     def fill(self, changes: RowList) -> None:
         """Puts a row for each change into the list; rows are made when they come into view."""
-        items, keys = self._items, self._keys
+        items, keys, choosable = self._items, self._keys, self._choosable
         changes.set_source(
             len(keys), lambda index: self.row(items[index]), height=_ROW_LINES, key_at=keys.__getitem__,
-            mark_at=keys.__getitem__,
+            mark_at=lambda index: keys[index] if keys[index] in choosable else "",
         )  # fmt: skip
 
     def row(self, item: ReviewItem) -> Row:
@@ -128,7 +130,7 @@ class ReviewScreen(Dialog[Reviewed | PendingConflict]):
             return Content.styled(f"◔ writing {plural(len(self.accepted), 'change')} …", "$text-accent")
         if self._apply_accepted is None:
             return key_content("tab  switch · esc  close")
-        apply = f"apply {len(self.accepted):,} of {len(self._keys):,}" if self._partly else "apply"
+        apply = f"apply {len(self.accepted):,} of {len(self._choosable):,}" if self._partly else "apply"
         choose = " · space  yes/no · a  all/none" if self._partly else ""
         return key_content(f"ctrl+s  {apply}{choose} · tab  switch · esc  close")
 
@@ -146,7 +148,7 @@ class ReviewScreen(Dialog[Reviewed | PendingConflict]):
     def action_all(self) -> None:
         if self._partly:
             changes = self.query_one(RowList)
-            changes.select([] if len(changes.selected) == len(self._keys) else self._keys)
+            changes.select([] if changes.selected == self._choosable else self._choosable)
 
     def action_apply(self) -> None:
         if self._writing:
@@ -207,10 +209,10 @@ class DecidingReview(ReviewScreen):
         plain: Collection[str] = (),
         titles: tuple[str, str] = ("Changes", "What it does"),
     ) -> None:
-        super().__init__(heading, subheading, items, apply, titles=titles)
+        choosable = None if proposed is None else {*proposed, *others}
+        super().__init__(heading, subheading, items, apply, titles=titles, choosable=choosable)
         if proposed is not None:
             self._proposed = frozenset(proposed)
-        self._choosable = self._proposed.union(others)
         self._plain = frozenset(plain)
         self._doubtful = frozenset(doubtful)
         self._later = self._doubtful
@@ -220,11 +222,6 @@ class DecidingReview(ReviewScreen):
     def begins_accepted(self) -> frozenset[str]:
         """Keys of what has a tick at first: what is proposed and not doubtful."""
         return self._proposed - self._doubtful
-
-    @property
-    def accepted(self) -> tuple[str, ...]:
-        """Keys of the accepted changes, in the order shown."""
-        return tuple(key for key in super().accepted if key in self._choosable)
 
     @property
     def refused(self) -> tuple[str, ...]:
@@ -249,12 +246,8 @@ class DecidingReview(ReviewScreen):
     @on(RowList.SelectionChanged)
     def mark(self, event: RowList.SelectionChanged) -> None:
         # What is selected by now: an event may speak of what was so a moment ago.
-        chosen = event.row_list.selected
-        self._later -= chosen
-        if chosen <= self._choosable:
-            self.fill(self.query_one(RowList))
-        else:
-            event.row_list.select(chosen & self._choosable)
+        self._later -= event.row_list.selected
+        self.fill(event.row_list)
 
     def action_all(self) -> None:
         wanted = self._proposed.difference(self.refused)

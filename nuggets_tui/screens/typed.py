@@ -15,7 +15,7 @@ from textual.widgets import Input, Select, TextArea
 
 from core.errors import ConflictError, InvalidInputError, NuggetsError, UnfinishedError
 from nuggets_tui.notices import dismiss_errors, notify, notify_error
-from nuggets_tui.screens.confirm import ConfirmScreen
+from nuggets_tui.screens.basic import ConfirmScreen
 from nuggets_tui.screens.dialog import Dialog
 from nuggets_tui.typed_text import TypedTextStore
 from nuggets_tui.widgets.fields import Field

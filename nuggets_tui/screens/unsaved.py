@@ -16,10 +16,9 @@ from textual.content import Content
 from core.unsaved import Offered, Unsaved, UnsavedTexts
 from nuggets_tui.differences import DiffLine
 from nuggets_tui.safe_text import content, cut, safe_line
-from nuggets_tui.screens.confirm import ConfirmScreen
+from nuggets_tui.screens.basic import ConfirmScreen
 from nuggets_tui.screens.dialog import Dialog
-from nuggets_tui.widgets.diff_lines import styled, text_difference, wrapped
-from nuggets_tui.widgets.line_view import LineView
+from nuggets_tui.widgets.line_view import LineView, styled, text_difference, wrapped
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED, sides
 from nuggets_tui.words import plural, time_ago
@@ -149,12 +148,8 @@ def named(unsaved: Unsaved) -> str:
     if unsaved.kind == "text":
         return f'a text to submit "{cut(unsaved.values.get("text", "").strip(), _TITLE)}"'
     title = f'"{cut(unsaved.title, _TITLE)}"' if unsaved.title.strip() else "without a title"
-    if unsaved.kind == "tags":
-        return f"the tags of {title}"
     if unsaved.kind == "conflict":
         return f"the result for {title}"
-    if unsaved.kind == "fact":
-        return f"a new fact {title}"
     return title if unsaved.about else f"a new note {title}"
 
 

@@ -1,10 +1,11 @@
-"""Why a note is among the results, or why it is not: its score taken apart, with bars that add up."""
+"""Where a result, an answer or a note comes from: a score taken apart, the recall of a fact, a text, a document."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from functools import partial
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import work
 from textual.app import ComposeResult
@@ -12,14 +13,26 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 
 from core.model.note import Note
-from nuggets_tui.safe_text import content, cut
+from nuggets_tui.pipeline_words import EVENTS, age, author_name, submitted_line
+from nuggets_tui.safe_text import content, cut, safe_line
+from nuggets_tui.screens.basic import LinesScreen
 from nuggets_tui.screens.dialog import Dialog
 from nuggets_tui.session import Session
+from nuggets_tui.threads import run_in_thread
 from nuggets_tui.view import Found
 from nuggets_tui.why import LINES, MEANINGS, Given, Line, Why, number
-from nuggets_tui.widgets.bars import FULL_BLEND, PART_STYLES, stacked
-from nuggets_tui.widgets.line_view import LineView
+from nuggets_tui.widgets.bars import FULL_BLEND, PART_STYLES, bar, stacked
+from nuggets_tui.widgets.line_view import LineView, MakeLines, wrapped
+from nuggets_tui.widgets.pipeline_details import sentence_lines
 from nuggets_tui.widgets.row_text import MUTED
+from nuggets_tui.words import how_sure, other_side_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from core.facts.recall import Recall
+    from core.pipeline.records import HistoryRow, Origin
+    from core.search.results import Passage
 
 _NAME: Final = 8
 _NUMBER: Final = 6
@@ -145,3 +158,138 @@ def _hanging(head: Content, text: Content, width: int) -> list[Content]:
     size = head.cell_length
     first, *more = text.wrap(max(width - size, 8)) or [Content("")]
     return [Content.assemble(head, first), *(Content(" " * size) + part for part in more)]
+
+
+_LABEL: Final = 12
+_BAR: Final = 16
+_MUTED: Final = "$text-muted"
+_OTHERS: Final = {False: "Runners-up", True: "Other facts the vectors return"}
+
+
+def recall_screen(session: Session, nugget: str, key: str) -> LinesScreen[None]:
+    """Shows what an agent would be answered; looking is counted nowhere."""
+
+    async def ask() -> MakeLines:
+        return partial(recall_lines, await session.read(session.memory.recall, key, nugget, record=False))
+
+    return LinesScreen(
+        f'Recall "{key}"',
+        lambda width: [Content.styled("decoding …", _MUTED)],
+        about="What an agent gets for this key: which fact matched, how, how sure, and the runners-up.",
+        more=ask,
+    )
+
+
+def recall_lines(found: Recall, width: int) -> Sequence[Content]:
+    """A recall as lines of at most `width` cells."""
+    if not found.found:
+        return wrapped([Content("Nothing matches this key.")], width)
+    matched = f"{found.match.kind}, strength {found.match.strength:.2f}" if found.match else ""
+    sure = Content.assemble((bar(found.certainty, _BAR), "$text-success"), f" {found.certainty:.2f}")
+    lines = [
+        content(found.answer or "", "bold"),
+        Content(""),
+        _labelled("key", content(f"{found.key}  ({found.nugget_name})")),
+        _labelled("matched", content(matched)),
+        _labelled("certainty", sure),
+        _labelled("confidence", Content(f"{found.confidence:.4f}   margin {found.margin:.4f}")),
+    ]
+    if found.undecoded:
+        lines[-1:] = [_labelled("", Content.styled(how_sure(found), "$text-warning"))]
+    lines += [content(line, "$text-warning") for line in other_side_lines(found)]
+    if found.runners_up:
+        lines += [Content(""), Content.styled(_OTHERS[bool(found.undecoded)], "bold")]
+        best = max((runner.similarity for runner in found.runners_up), default=0.0)
+        top = max(best, 1e-9)
+        for runner in found.runners_up:
+            drawn = bar(max(0.0, runner.similarity / top), _BAR)
+            similarity = f" {runner.similarity:6.3f}  "
+            room = max(width - _BAR - len(similarity), 1)
+            value = content(runner.value, _MUTED).truncate(room, ellipsis=True)
+            lines.append(Content.assemble((f"{drawn:<{_BAR}}", "$text-secondary"), similarity, value))
+    return wrapped(lines, width)
+
+
+def _labelled(label: str, value: Content) -> Content:
+    return Content.assemble((f"{label:<{_LABEL}}", _MUTED), value)
+
+
+# Characters before and after the sentence.
+_AROUND: Final = 20_000
+_MOST: Final = 100
+
+
+def origin_screen(
+    note: Note, origin: Origin, history: Sequence[HistoryRow], now: datetime
+) -> LinesScreen[None]:
+    """The trail of one note back to its sentence."""
+
+    def lines(width: int) -> list[Content]:
+        told = f"{origin.told} · " if origin.told else ""
+        lines = [
+            content(safe_line(note.title), "bold"),
+            content(submitted_line(origin, now), MUTED),
+            Content(""),
+            *sentence_lines(origin.content, origin.span, around=_AROUND),
+            Content(""),
+            Content.styled("Why it was written", f"bold {MUTED}"),
+            content(f"{told}{origin.confidence:.0%} sure · {_asked(origin)}", MUTED),
+        ]
+        if history:
+            lines += [Content(""), Content.styled("What happened", f"bold {MUTED}")]
+            said = [
+                f"{age(row.at, now)}  {EVENTS.get(row.event, row.event.replace('_', ' '))}"
+                f" by {author_name(row.changed_by)}"
+                for row in history[:_MOST]
+            ]
+            lines += [content(safe_line(one), MUTED) for one in dict.fromkeys(said)]
+        return wrapped(lines, width)
+
+    return LinesScreen(
+        "Where this note came from",
+        lines,
+        about="The submitted text, word for word, with the sentence that the note was made from.",
+    )
+
+
+def _asked(origin: Origin) -> str:
+    """The model and the version of what it was asked."""
+    return " ".join(part for part in (origin.model or "no model", origin.prompt_version) if part)
+
+
+def part_screen(passage: Passage, read: Callable[[str], str]) -> LinesScreen[None]:
+    """Shows a part of a document, why it was found, and its whole text. read: gives that text."""
+
+    async def whole() -> MakeLines:
+        return partial(part_lines, passage, await run_in_thread(read, passage.found.document_id))
+
+    return LinesScreen(
+        f"Document: {passage.found.title or passage.found.source}",
+        partial(part_lines, passage, ""),
+        about="A part of a document that the search found. Documents are no notes: they are found beside them.",
+        more=whole,
+    )
+
+
+def part_lines(passage: Passage, text: str, width: int) -> list[Content]:
+    """The part, its score, and the whole text of its document, "" while it is not read."""
+    found = passage.found
+    score = f"words {passage.words:.2f} + vector {passage.vector:.2f} = {passage.blend:.2f}"
+    lines = [
+        content(f"part {found.place + 1} of {found.source or found.document_id}", _MUTED),
+        content(f"{score} · {passage.likelihood:.2f} likely to answer", _MUTED),
+        Content(""),
+        *_paragraphs(found.text, width),
+    ]
+    if text:
+        lines += [
+            Content(""),
+            Content.styled("The whole document", "bold"),
+            Content(""),
+            *_paragraphs(text, width),
+        ]
+    return lines
+
+
+def _paragraphs(text: str, width: int) -> list[Content]:
+    return wrapped(map(content, text.split("\n")), width)

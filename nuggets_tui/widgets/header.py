@@ -56,55 +56,43 @@ class HeaderLine(Widget):
             await self.run_action(action)
 
     def render(self) -> Content:
+        """The fullest line that fits: what waits for a person goes last, before it the name, the counts, what happened
+        last, and what is calm.
+        """
+        width, busy = self.size.width - 1, self.view.busy
         waits = [_live(self.view), *_waiting(self.view)]
-        dues = _dues(self.view)
-        # A calm status leaves the counts and what happened last their room, in fewer words if it must. A calm pipeline
-        # has nothing to say; what waits to be sent has.
-        statuses = [
-            [*sync, *pipeline] for sync in _sync_status(self.view) for pipeline in [*_pipeline_status(self.view), []]
-        ]  # fmt: skip
-        for keeps, more in [
-            *((keeps, [*status, *due]) for keeps in ("event", "counts", "") for due in dues for status in statuses),
-            ("", []),
-        ]:  # fmt: skip
-            line = self._laid_out(Content(_GAP).join([*waits, *more]), keeps=keeps)
-            if line is not None:
-                return line
+        if busy:
+            # How far long work is, and how to stop it.
+            waits.append(Content.styled(f"◔ {busy}", "$text-accent").truncate(_EVENT_WIDTH, ellipsis=True))
+        sync, pipeline, due = _sync_status(self.view), _pipeline_status(self.view), _dues(self.view)
+        whole, short, named = self._left(full=True), self._left(), self._left(counts=False)
+        for left, calm, least in (
+            (whole, [*sync[0], *pipeline[0], *due[0]], _EVENT_WIDTH),
+            (short, [*sync[0], *pipeline[0], *due[0]], _LEAST_EVENT),
+            (short, [*sync[0], *pipeline[-1], *due[0]], _LEAST_EVENT),
+            (short, [*sync[-1], *pipeline[-1], *due[-1]], _LEAST_EVENT),
+            (short, [*sync[-1], *due[-1]], _LEAST_EVENT),
+            (short, [*sync[-1], *due[-1]], 0),
+            (named, [*sync[-1], *pipeline[-1], *due[-1]], 0),
+            (named, [*sync[-1], *due[-1]], 0),
+            (_NAME, due[-1], 0),
+            (_NAME, [], 0),
+        ):
+            right = Content(_GAP).join([*waits, *calm])
+            room = width - left.cell_length - right.cell_length - 2 * len(_GAP)
+            event = self._event(max(room, _LEAST_EVENT)) if least and not busy else None
+            if event is not None:
+                right = Content(_GAP).join([right, event])
+                least = min(least, self._event(_LONGEST).cell_length)  # type: ignore[union-attr]
+            gap = width - left.cell_length - right.cell_length
+            if gap >= 2 and (event is None or room >= least):
+                return Content.assemble(left, *self._between(gap), right)
         # A part of what waits, without its key, says nothing: what has no room goes whole.
         line = _NAME
         for wait in waits:
             longer = Content(_GAP).join([line, wait])
             line = longer if longer.cell_length < self.size.width else line
         return line
-
-    def _laid_out(self, waits: Content, *, keeps: str) -> Content | None:
-        """The line with as much as fits beside what waits; None when that itself does not fit.
-
-        keeps: what must stay beside it: the "event" where there is one, the "counts", or "" for nothing.
-        """
-        width = self.size.width - 1
-        whole, short, named = self._left(full=True), self._left(), self._left(counts=False)
-        room = width - short.cell_length - waits.cell_length - 2 * len(_GAP)
-        busy = bool(self.view.busy)
-        spare = width - whole.cell_length - waits.cell_length - 2 * len(_GAP)
-        for left, event in (
-            (whole, self._long_event(max(_EVENT_WIDTH, spare))),
-            # How far long work is, and how to stop it, matters more than counts while it goes on.
-            *(((named, self._event(_EVENT_WIDTH)),) if busy else ()),
-            (short, self._long_event(room) if room >= _LEAST_EVENT else None),
-            (short, None),
-            (named, None),
-            (_NAME, None),
-        ):
-            if (keeps and not busy and (left is _NAME or left is named)) or (
-                keeps == "event" and event is None and self._event(_EVENT_WIDTH)
-            ):
-                continue
-            right = Content(_GAP).join([waits, event]) if event is not None else waits
-            gap = width - left.cell_length - right.cell_length
-            if gap >= 2:
-                return Content.assemble(left, *self._between(gap), right)
-        return None
 
     def _between(self, gap: int) -> tuple[Content | str, ...]:
         """What fills the line: whom one waits for, where that takes room from nothing else."""
@@ -156,16 +144,8 @@ class HeaderLine(Widget):
             parts.append(Content.styled("opening …", "$text-muted"))
         return Content.assemble(_NAME, " ", Content.styled(" · ", "$text-muted").join(parts))
 
-    def _long_event(self, room: int) -> Content | None:
-        """The event in all the room, but as long as usual where that cuts it all the same and that may stand."""
-        event = self._event(room)
-        cut = event is not None and self._event(_LONGEST) != event
-        return self._event(min(_EVENT_WIDTH, room)) if cut and _awaited(self.view) else event
-
     def _event(self, limit: int) -> Content | None:
-        """What goes on, or what happened last, in at most so many cells."""
-        if self.view.busy:
-            return Content.styled(f"◔ {self.view.busy}", "$text-accent").truncate(limit, ellipsis=True)
+        """What happened last, in at most so many cells."""
         last = self.view.log.last
         if last is None or self.now is None:
             return None
@@ -230,12 +210,12 @@ def _awaited(view: View) -> Content:
 def _pipeline_status(view: View) -> list[list[Content]]:
     """The pipeline's status while nothing of it waits for a person: in words, and by its icon alone."""
     if view.pages or not (view.pipeline.calm and view.loaded) or (view.empty and view.pipeline is NOT_BEGUN):
-        return []
+        return [[]]
     return [[_indicator(view.pipeline, view.keys)], [_indicator(view.pipeline, view.keys, shortly=True)]]
 
 
 def _sync_status(view: View) -> list[list[Content]]:
-    """How the memory stands to its remote: in words, by its sign alone, and not at all; only that without a sync."""
+    """How the memory stands to its remote: in words, and by its sign alone; nothing without a sync."""
     if view.sync is None or not view.loaded:
         return [[]]
     # Most memories have no sync, and no first frame shows one.
@@ -245,7 +225,7 @@ def _sync_status(view: View) -> list[list[Content]]:
     key = view.keys.key("sync")
     does = Style.from_meta({"does": "screen.command('sync')"})
     words = Content.assemble(("⇅ ", f"bold {style}"), (f"{said}: ", style), (key, "bold $text-accent"))
-    return [[words.stylize(does)], [Content.styled("⇅", f"bold {style}").stylize(does)], []]
+    return [[words.stylize(does)], [Content.styled("⇅", f"bold {style}").stylize(does)]]
 
 
 def _indicator(indicator: PipelineIndicator, keys: KeyMap, *, shortly: bool = False) -> Content:

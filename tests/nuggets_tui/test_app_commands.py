@@ -16,12 +16,10 @@ from core.graph.edits import create_note
 from core.memory import Memory
 from core.model.note import Note
 from nuggets_tui.palette import Palette
-from nuggets_tui.screens.basic import LinesScreen
-from nuggets_tui.screens.confirm import ConfirmScreen
+from nuggets_tui.screens.basic import ConfirmScreen, LinesScreen
 from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.screens.entry import EntryScreen
 from nuggets_tui.screens.forms import FormScreen
-from nuggets_tui.screens.help import HelpScreen
 from nuggets_tui.screens.merge import MergeScreen
 from nuggets_tui.screens.picker import PickerScreen
 from nuggets_tui.widgets.facts import FactsPane, fact_key
@@ -311,13 +309,6 @@ async def test_an_editor_outside_changes_the_text(
         await app.until(lambda: stored(home, "Session store").content == "Changed outside.")
 
 
-async def test_without_an_editor_the_notice_says_what_to_do(home: Path) -> None:
-    async with opened(home) as app:
-        await app.show("Session store")
-        await app.press("E")
-        await app.until(lambda: "set EDITOR" in app.notices.replace("Set", "set"))
-
-
 @pytest.mark.parametrize("command", ["no-such-editor-here -w", "'unclosed"])
 async def test_an_editor_that_is_not_there_never_gets_the_terminal(
     home: Path, monkeypatch: pytest.MonkeyPatch, command: str
@@ -357,22 +348,6 @@ async def test_an_editor_that_does_not_start_gives_the_terminal_back(
         await app.press("E")
         await app.until(lambda: "did not start" in app.notices)
         assert resumed
-
-
-async def test_help_is_made_from_the_catalogue(home: Path) -> None:
-    from nuggets_tui.commands import COMMANDS
-    from nuggets_tui.screens.help import help_sections, section_lines
-
-    said = "\n".join(line.plain for line in section_lines(help_sections(), 100))
-    for command in COMMANDS:
-        if not command.name.startswith("pane_"):
-            assert command.title.split(":")[0][:30] in said
-    async with opened(home) as app:
-        await app.press("question_mark")
-        await app.screen(HelpScreen)
-        assert "Keys, words and signs" in app.text
-        await app.press("question_mark")
-        await app.back_on_main()
 
 
 async def test_every_command_can_be_reached_from_the_palette(home: Path) -> None:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
 from kits.app_kit import NARROW, WIDE, agent_on, opened
 from kits.memory_files import tree
 
-from core.agents.targets import AGENT_FILES
-from core.graph.edits import create_note, edit_note, hide_note
+from core.graph.edits import create_note, edit_note
 from core.memory import Memory
 from nuggets_tui.widgets.facts import FactsPane
 from nuggets_tui.widgets.line_view import LineView
@@ -241,14 +239,6 @@ async def test_a_missing_folder_shows_how_to_begin_and_writes_nothing(tmp_path: 
 
 
 @pytest.mark.slow
-async def test_the_welcome_names_the_command_that_connects_each_agent(tmp_path: Path) -> None:
-    async with opened(tmp_path) as app:
-        await app.until(lambda: "nuggets agent install claude" in app.text)
-        words = set(re.findall(r"\w+", app.text))
-        assert set(AGENT_FILES) <= words
-
-
-@pytest.mark.slow
 async def test_the_first_note_of_an_agent_replaces_the_welcome(tmp_path: Path) -> None:
     home = tmp_path / "later"
     home.mkdir()
@@ -270,16 +260,6 @@ async def test_the_demo_opens_from_the_welcome_and_its_copy_goes_afterwards(tmp_
         await app.until(lambda: str(copy) in app.notices)
         assert app.main.query_one(FactsPane).count > 100
     assert not copy.exists()
-
-
-@pytest.mark.slow
-async def test_a_hidden_last_note_tells_how_to_see_it(tmp_path: Path) -> None:
-    home = tmp_path / "memory"
-    memory = Memory.open(home)
-    note, _ = memory.change("one", lambda draft: create_note(draft, "memory", "Only one", "Here."))
-    memory.change("hid", lambda draft: hide_note(draft, note.id))
-    async with opened(home) as app:
-        assert "Every note is hidden" in app.text
 
 
 @pytest.mark.slow

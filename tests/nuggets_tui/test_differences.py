@@ -7,11 +7,11 @@ from functools import partial
 from kits.drafts import make_draft, make_fact_note, make_note
 
 from core.facts.edits import remember
-from core.graph.edits import create_note, delete_note, edit_note, hide_note, link_notes
-from core.model.change import PERSON, ChangeSet, FileChange
+from core.graph.edits import create_note, delete_note, link_notes
+from core.model.change import ChangeSet
 from core.model.draft import Draft
-from nuggets_tui.differences import DiffLine, change_lines, text_lines, unified_lines
-from nuggets_tui.widgets.diff_lines import text_difference
+from nuggets_tui.differences import DiffLine, change_lines, text_lines
+from nuggets_tui.widgets.line_view import text_difference
 
 ONE, OTHER = make_note(1, title="One", content="first\nsecond"), make_note(2, title="Other")
 
@@ -28,22 +28,11 @@ def shown(edit: object, draft: Draft | None = None, **titles: str) -> list[str]:
     ]
 
 
-def test_an_edited_text_shows_what_went_and_what_came() -> None:
-    lines = shown(partial(edit_note, id=ONE.id, content="first\nthird"))
-    assert lines == ["# One", "  first", "- second", "+ third"]
-
-
 def test_a_new_and_a_deleted_note_are_shown_whole() -> None:
     assert shown(partial(create_note, nugget="memory", title="New", content="a\nb")) == [
         "# New", "+ the whole note", "+ a", "+ b",
     ]  # fmt: skip
     assert shown(partial(delete_note, id=ONE.id)) == ["# One", "- the whole note", "- first", "- second"]
-
-
-def test_other_fields_are_named() -> None:
-    assert shown(partial(hide_note, id=ONE.id)) == ["# One", "+ hidden from search and recall"]
-    assert shown(partial(edit_note, id=ONE.id, title="Two")) == ["# Two", "- title: One", "+ title: Two"]
-    assert "+ tag red" in shown(partial(edit_note, id=ONE.id, add_tags=["red"]))
 
 
 def test_links_are_shown_by_title_at_both_ends() -> None:
@@ -71,13 +60,6 @@ def test_a_fact_stands_with_its_note_once() -> None:
     assert lines[-2:] == ["- pytest", "+ pytest -q"]
 
 
-def test_a_file_shows_its_lines() -> None:
-    change = FileChange(path="MEMORY.md", before=None, after=b"# Memory\n- one")
-    change_set = ChangeSet(id="a", at="", author=PERSON, reason="", files=(change,))
-    (lines,) = change_lines(change_set)
-    assert lines == [DiffLine("#", "MEMORY.md"), DiffLine("+", "# Memory"), DiffLine("+", "- one")]
-
-
 def test_lines_are_left_out_only_where_some_are() -> None:
     before = [str(number) for number in range(20)]
     changed = [*before[:3], "x", *before[4:12], "y", *before[13:]]
@@ -85,13 +67,6 @@ def test_lines_are_left_out_only_where_some_are() -> None:
     assert [f"{line.sign}{line.text}" for line in lines] == ["-3", "+x", "@⋯", "-12", "+y"]
     late = text_lines("\n".join(before), "\n".join([*before[:12], "y", *before[13:]]))
     assert late[0] == DiffLine("@", "⋯")
-
-
-def test_very_long_texts_are_told_by_their_length() -> None:
-    assert text_lines("x" * 70_000, "") == [DiffLine("~", "70,000 characters, now 0")]
-    many = unified_lines(["+x"] * 3_000)
-    assert len(many) == 2_001
-    assert many[-1] == DiffLine("~", "… 1,000 more lines")
 
 
 def styled_parts(before: str, after: str) -> list[tuple[str, list[str]]]:
@@ -109,11 +84,6 @@ def test_words_that_changed_within_a_line_stand_out_by_more_than_colour() -> Non
         ("- Deploys go out on Tuesdays.", ["Tuesdays"]),
         ("+ Deploys go out on Fridays, early.", ["Fridays, early"]),
     ]
-
-
-def test_lines_with_little_in_common_are_shown_as_others() -> None:
-    parts = styled_parts("one two three four", "quite another thing altogether now")
-    assert [marked for _, marked in parts] == [[], []]
 
 
 def test_as_many_lines_as_stand_for_each_other_are_compared_and_the_rest_is_plain() -> None:

@@ -4,9 +4,7 @@ from pathlib import Path
 
 from core.graph.edits import create_note
 from core.memory import Memory
-from core.model.change import FileChange
 from core.model.saved_search import SavedSearch
-from nuggets_tui.file_deeds import file_deeds
 from nuggets_tui.words import deed
 
 
@@ -33,11 +31,3 @@ def test_the_log_names_what_was_set_and_kept_and_taken_back(tmp_path: Path) -> N
     memory.searches.save(SavedSearch("two", "beta"))
     memory.searches.delete(["one", "two"])
     assert said().startswith("deleted 2 searches: ")
-
-
-def test_what_cannot_be_read_is_told_as_a_file() -> None:
-    broken = FileChange(path="searches.toml", before=b"[x", after=b"")
-    assert file_deeds(broken) == ()
-    assert file_deeds(FileChange(path="/a/MEMORY.md", before=None, after=b"")) == ()
-    odd = FileChange(path="searches.toml", before=b"searches = 3", after=b"")
-    assert file_deeds(odd) == ()

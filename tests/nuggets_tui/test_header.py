@@ -6,12 +6,11 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from kits.app_kit import agent_on, assert_harmless, opened, small_memory
+from kits.app_kit import agent_on, opened, small_memory
 from textual.geometry import Size
 
 from core.errors import ConflictError
 from core.graph.edits import create_note, edit_note
-from core.memory import Memory
 from core.sync import SyncState
 from nuggets_tui.widgets.header import HeaderLine
 
@@ -58,24 +57,6 @@ async def test_a_sound_memory_has_nothing_to_wait_for(tmp_path: Path) -> None:
         assert "could not" not in line
         assert not app.main.can("conflicts")
         assert not app.main.can("problems")
-
-
-async def test_the_last_change_is_not_cut_where_there_is_room(tmp_path: Path) -> None:
-    home = tmp_path / ("a-memory-with-a-name-that-takes-room-" * 3)
-    title = "How the invoices of the last week of November are renewed"
-    small_memory(home).change(
-        "new", lambda draft: create_note(draft, nugget="memory", title=title, content="c")
-    )
-    async with opened(home, (180, 30)) as app:
-        assert f"you added {title}, " in app.text.split("\n")[0]
-
-
-async def test_keys_for_what_does_not_wait_do_nothing(tmp_path: Path) -> None:
-    small_memory(tmp_path / "memory")
-    async with opened(tmp_path / "memory") as app:
-        await app.press("c", "exclamation_mark", "o")
-        assert app.app.screen is app.main
-        assert Memory.open(tmp_path / "memory").history.conflicts() == ()
 
 
 @pytest.mark.parametrize("width", [100, 110, 120, 130, 140])
@@ -136,28 +117,12 @@ async def test_a_memory_is_named_by_its_folder_shortened(
         assert app.text.split("\n")[0].startswith(f" nuggets  {name} · 1 nugget")
 
 
-@pytest.mark.parametrize("name", ["[/x]", "a\x1b[31mb", "目次" * 20, "x" * 200])
-async def test_a_strange_folder_harms_nobody(tmp_path: Path, name: str) -> None:
-    small_memory(tmp_path / name)
-    async with opened(tmp_path / name) as app:
-        assert_harmless(app)
-        assert "6 notes" in app.text.split("\n")[0]
-
-
 async def test_the_header_counts_nuggets_of_notes_alone_as_the_command_line_does(tmp_path: Path) -> None:
     memory = small_memory(tmp_path / "memory")
     known = len(memory.snapshot.nugget_names)
     memory.change("w", partial(create_note, nugget="notes-only", title="One", content="text"))
     async with opened(tmp_path / "memory", (120, 30)) as app:
         await app.until(lambda: f"{known + 1} nuggets" in app.text)
-
-
-async def test_the_key_of_conflicts_says_when_there_are_none(tmp_path: Path) -> None:
-    small_memory(tmp_path / "memory")
-    async with opened(tmp_path / "memory") as app:
-        await app.until(lambda: app.view.log.loaded)
-        await app.press("c")
-        await app.until(lambda: "No conflicts" in app.notices)
 
 
 async def test_where_the_system_gives_no_watches_the_header_calls_nothing_live(

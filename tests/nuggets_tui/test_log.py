@@ -236,18 +236,6 @@ def test_a_filter_lists_what_it_asks_for_and_nothing_else(
     assert scope.describe()
 
 
-def test_a_run_is_listed_with_what_became_of_it(memory: Memory) -> None:
-    ids = filled(memory)
-    log = read(memory, scope=Scope(run=ids["run"]))
-    assert [line.id for line in log.lines] == [ids["undo"], ids["run"]]
-    assert log.lines[1].counts == "3 notes tagged"
-
-
-def test_recalls_are_listed_alone_when_they_are_asked_for(memory: Memory) -> None:
-    filled(memory)
-    assert {line.kind for line in read(memory, scope=Scope(deeds=("hit",))).lines} == {"hit"}
-
-
 def test_days_begin_at_midnight_on_the_local_clock() -> None:
     scope = since_days(Scope(), 1, NOW)
     local = datetime.fromisoformat(scope.since).astimezone()

@@ -13,7 +13,7 @@ from core.memory import Memory
 from core.search import Filters
 from core.search.query_syntax import parse_question
 from core.search.results import ScoreReason
-from nuggets_tui.why import SearchRequest, Why, neighbours, number, percents, said, why
+from nuggets_tui.why import SearchRequest, Why, neighbours, said, why
 
 SHOWN = 10
 
@@ -44,20 +44,6 @@ def test_a_hit_is_told_its_rank_and_its_parts_add_up(memory: Memory) -> None:
         assert sum(given.value for given in line.given) == pytest.approx(line.value)
 
 
-def test_a_word_that_was_read_as_another_is_told(memory: Memory) -> None:
-    answer = ask(memory, "sesion stor", "Session store")
-    texts = [given.text for line in answer.lines for given in line.given]
-    assert '"sesion" read as "session"' in texts
-    assert '"stor" as the start of "store"' in texts
-
-
-def test_the_vector_says_how_similar_query_and_note_are(memory: Memory) -> None:
-    explained = ask(memory, "redis", "Session store")
-    vector = next(line for line in explained.lines if line.name == "vector")
-    assert vector.about
-    assert sum(given.value for given in vector.given) == pytest.approx(vector.value)
-
-
 def test_what_keeps_a_note_out_is_said_in_one_sentence(memory: Memory) -> None:
     for query, title, words in (
         ("scratch", "Old scratch", "It is hidden. Add is:hidden to find hidden notes."),
@@ -76,12 +62,6 @@ def test_what_keeps_a_note_out_is_said_in_one_sentence(memory: Memory) -> None:
         answer = ask(memory, query, title)
         assert not answer.is_hit, query
         assert words in answer.outcome, query
-
-
-def test_filters_of_a_command_are_named_as_well(memory: Memory) -> None:
-    wanted = Filters(nugget="life", type="fact", tag="redis")
-    answer = ask(memory, "jwt", "JWT token format", wanted)
-    assert answer.outcome == "It does not meet: nugget life; type fact; tag redis."
 
 
 def test_a_note_that_conditions_alone_admit_has_no_score_to_take_apart(memory: Memory) -> None:
@@ -121,19 +101,6 @@ def test_a_hit_below_the_list_is_told_what_it_would_have_needed(memory: Memory) 
     answer = ask(memory, "kiwi", last, shown=3)
     assert answer.is_hit
     assert answer.outcome.startswith("Hit 6 of 6. The list shows 3; the last one scores ")
-
-
-@pytest.mark.parametrize(
-    ("value", "shown"), [(0.0, "0.00"), (0.4, "0.40"), (-0.004, "-0.004"), (0.0099, "0.01"), (1.234, "1.23")]
-)
-def test_numbers_are_as_short_as_says_what_they_are(value: float, shown: str) -> None:
-    assert number(value) == shown
-
-
-def test_what_is_covered_and_what_is_needed_never_look_alike() -> None:
-    assert percents(0.12, 0.2) == ("12%", "20%")
-    assert percents(0.298, 0.3) == ("29.8%", "30.0%")
-    assert percents(0.3, 0.3) == ("30%", "30%")
 
 
 def test_every_kind_of_reason_has_words_of_its_own() -> None:

@@ -31,7 +31,7 @@ from core.model.fact import Fact
 from core.model.names import iso
 from core.model.note import Note, replace
 from nuggets_tui.differences import DiffLine, change_lines
-from nuggets_tui.words import ago, clock_time, counted, deed, local_time, plural, things
+from nuggets_tui.words import ago, clock_time, counted, deed, things
 
 NOW = datetime(2026, 11, 18, 12, 0, tzinfo=UTC)
 
@@ -50,22 +50,10 @@ def test_ages_are_short() -> None:
         assert ago(iso(NOW - age), NOW) == said
 
 
-@pytest.mark.parametrize("text", ["", "yesterday", "2026-13-40"])
-def test_what_is_no_time_has_no_age(text: str) -> None:
-    assert ago(text, NOW) == ""
-    assert clock_time(text, NOW) == ""
-
-
 def test_the_clock_shows_the_hour_today_and_the_day_before() -> None:
     assert clock_time("2026-11-18T09:41:00.000Z", NOW, UTC) == "09:41"
     assert clock_time("2026-11-02T09:41:00.000Z", NOW, UTC) == "2 Nov"
     assert clock_time("2025-11-02T09:41:00.000Z", NOW, UTC) == "2 Nov 25"
-
-
-def test_counts_bear_their_noun() -> None:
-    assert plural(1, "note") == "1 note"
-    assert plural(12345, "note") == "12,345 notes"
-    assert plural(0, "entry", "entries") == "0 entries"
 
 
 @pytest.fixture
@@ -107,28 +95,11 @@ def test_each_kind_of_change_has_its_words(memory: Memory) -> None:
     assert change(delete_note, id=scratch) == "deleted Old scratch"
 
 
-def test_many_changes_are_counted(memory: Memory) -> None:
-    def edit(draft: object) -> None:
-        for number in range(3):
-            create_note(draft, "project", f"n{number}", "x")  # type: ignore[arg-type]
-
-    assert said(memory.change("three", edit)[1]) == "added 3 notes: n0, n1, n2"
-
-
 def test_taking_back_and_emptiness_are_said_too(memory: Memory) -> None:
     _, done = memory.change("hid it", partial(hide_note, id=note_id(memory, "Deploy day")))
     assert said(memory.history.undo(done)) == "undid: hid Deploy day"
     empty = memory.draft().change_set("nothing")
     assert said(empty) == "changed nothing"
-
-
-def test_a_pin_is_called_a_pin_also_when_it_is_taken_back(memory: Memory) -> None:
-    store = note_id(memory, "Session store")
-    _, done = memory.change("why", partial(edit_note, id=store, add_tags=["pinned"]))
-    assert said(done) == "pinned Session store"
-    undone = memory.history.undo(done)
-    assert said(undone) == "undid: pinned Session store"
-    assert said(memory.history.undo(undone)) == "redid: pinned Session store"
 
 
 def test_both_ends_of_a_link_are_one_pair_and_notes_are_named(memory: Memory) -> None:
@@ -148,14 +119,6 @@ def test_both_ends_of_a_link_are_one_pair_and_notes_are_named(memory: Memory) ->
     assert said(memory.history.undo(done)) == f"undid: {words}"
 
 
-def test_what_another_program_deleted_is_counted_and_named(memory: Memory) -> None:
-    def edit(draft: Draft) -> None:
-        for title in ("Session store", "Deploy day"):
-            delete_note(draft, note_id(memory, title))
-
-    assert said(memory.change("why", edit, kind="outside")[1]) == "deleted 2 notes: Session store, Deploy day"
-
-
 def test_what_was_done_again_restored_or_repaired_is_said_so(memory: Memory) -> None:
     _, done = memory.change("why", partial(hide_note, id=note_id(memory, "Deploy day")))
     memory.history.undo(done)
@@ -165,26 +128,6 @@ def test_what_was_done_again_restored_or_repaired_is_said_so(memory: Memory) -> 
             "why", partial(edit_note, id=note_id(memory, "Session store"), content=kind), kind=kind
         )
         assert said(done) == f"{prefix} edited Session store"
-
-
-def test_a_merge_done_again_is_still_called_a_merge(memory: Memory) -> None:
-    store, day = note_id(memory, "Session store"), note_id(memory, "Deploy day")
-    _, done = memory.change("why", partial(merge_notes, survivor_id=store, other_id=day))
-    memory.history.undo(done)
-    assert said(memory.history.redo()) == "redid: merged Deploy day into Session store"
-
-
-def test_a_change_set_is_counted_without_names(memory: Memory) -> None:
-    def edit(draft: Draft) -> None:
-        create_note(draft, "project", "n", "x")
-        hide_note(draft, note_id(memory, "Deploy day"))
-        hide_note(draft, note_id(memory, "Session store"))
-
-    assert counted(memory.change("why", edit)[1]) in (
-        "2 notes hidden, 1 note added",
-        "1 note added, 2 notes hidden",
-    )
-    assert counted(memory.draft().change_set("nothing")) == ""
 
 
 def _mirrored(value: str, hits: int = 0, *, number: int = 1, hidden: bool = False) -> tuple[Note, Fact]:
@@ -254,11 +197,6 @@ def test_a_recall_that_was_dropped_or_counted_again_is_not_called_a_recall() -> 
     assert said(msgspec.structs.replace(again, author=PERSON)) == "recalled k"
 
 
-def test_a_time_in_full_is_that_of_the_local_clock() -> None:
-    assert local_time("2026-11-18T09:41:07.500Z", UTC) == "2026-11-18 09:41:07"
-    assert local_time("soon") == "soon"
-
-
 def test_a_repair_of_a_file_alone_says_what_it_did() -> None:
     mend = FileRepair(path="graph/graph.json", kept="kept", before="0", after="1")
     change_set = ChangeSet(id="a", at="", author=PERSON, reason="why", kind="repair", mends=(mend,))
@@ -268,16 +206,6 @@ def test_a_repair_of_a_file_alone_says_what_it_did() -> None:
     # Logged by a version that did not keep which files it were.
     former = msgspec.structs.replace(change_set, mends=(), reason="repaired graph/graph.json")
     assert said(former) == "repaired: repaired graph/graph.json"
-
-
-def test_a_run_with_one_merge_among_other_things_is_not_called_a_merge(memory: Memory) -> None:
-    for title in ("Twin", "Twin again"):
-        text = "bravo charlie delta echo foxtrot golf hotel india"
-        memory.change("w", partial(create_note, nugget="project", title=title, content=text))
-    memory.change("w", partial(create_note, nugget="project", title="tmp", content="x"))
-    assert memory.reflect().counts["merged"] == 1
-    undone = memory.history.undo(memory.history.log(limit=1)[0].id)
-    assert not said(undone).startswith("undid: merged Twin")
 
 
 @pytest.mark.parametrize("turn", ["undo", "redo"])

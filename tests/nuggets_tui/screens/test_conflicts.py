@@ -11,11 +11,11 @@ from textual.widgets import TextArea
 
 from core.errors import ConflictError
 from core.facts.edits import remember
-from core.graph.edits import delete_note, edit_note, hide_note
+from core.graph.edits import delete_note, edit_note
 from core.memory import Memory
 from core.model.draft import Draft
 from core.model.note import Note
-from nuggets_tui.screens.confirm import ConfirmScreen
+from nuggets_tui.screens.basic import ConfirmScreen
 from nuggets_tui.screens.conflict import ConflictScreen
 from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.screens.forms import FormScreen
@@ -88,22 +88,6 @@ async def test_saving_over_another_programs_text_shows_base_yours_and_theirs(
         assert (versions[0].y == versions[1].y) == (size == WIDE)
 
 
-@pytest.mark.parametrize("size", [(60, 15), (100, 30)])
-async def test_both_versions_begin_at_what_differs_and_every_key_is_named(
-    home: Path, size: tuple[int, int]
-) -> None:
-    same = "\n".join(f"Line {number} is the same." for number in range(40))
-    agent_on(home).change(
-        "long", lambda draft: edit_note(draft, stored(home, "Session store").id, content=f"{same}\nOld.")
-    )
-    texts(home, f"{same}\nMine.", f"{same}\nTheirs.")
-    async with opened(home, size) as app:
-        await waiting_conflict(app)
-        await app.until(lambda: "Theirs." in app.text and "Mine." in app.text)
-        for key in ("y yours", "t claude's", "ctrl+s save yours", "esc decide later"):
-            assert key in app.text
-
-
 async def test_a_conflict_that_comes_up_elsewhere_is_told_at_once_and_opened_by_its_key(home: Path) -> None:
     agent_on(home).change("stored", lambda draft: remember(draft, "prefs", "user:k", "base"))
     for name in ("prefs.nugget", "graph/graph"):
@@ -155,7 +139,7 @@ async def test_a_conflict_is_known_to_its_key_before_the_log_shows_it(
 ) -> None:
     async with opened(home) as app:
         for name in ("read_log", "refresh"):
-            monkeypatch.setattr(f"nuggets_tui.controllers.audit.AuditController.{name}", lambda self: None)
+            monkeypatch.setattr(f"nuggets_tui.controllers.history.AuditController.{name}", lambda self: None)
         texts(home)
         await app.press("c")
         assert not app.view.waiting
@@ -263,13 +247,6 @@ async def test_an_empty_result_is_not_saved(home: Path) -> None:
         assert app.app.screen is screen
 
 
-async def test_a_waiting_entry_of_the_log_opens_to_be_settled(home: Path) -> None:
-    texts(home)
-    async with opened(home) as app:
-        await app.press("a", "enter")
-        await app.screen(ConflictScreen)
-
-
 async def test_a_fact_and_its_note_take_the_same_result(home: Path) -> None:
     fact = stored(home, "test command").id
     collide(
@@ -304,25 +281,6 @@ async def test_a_note_deleted_meanwhile_comes_back_or_stays_away(home: Path, tak
         await app.back_on_main()
         notes = {note.id: note.content for note in Memory.open(home).snapshot.notes}
         assert notes.get(store) == ("Mine" if take == "y" else None)
-
-
-async def test_what_else_the_waiting_change_does_is_said(home: Path) -> None:
-    store, day = stored(home, "Session store").id, stored(home, "Deploy day").id
-
-    def mine(draft: Draft) -> None:
-        edit_note(draft, store, title="My title", content="Mine")
-        hide_note(draft, day)
-
-    collide(home, lambda draft: edit_note(draft, store, title="Their title", content="Theirs"), mine)
-    async with opened(home) as app:
-        await waiting_conflict(app)
-        shown = " ".join(app.text.replace("│", " ").split())
-        assert "Its content changed in two ways too" in shown
-        assert "1 more change of yours is written whichever you take" in shown
-        await app.press("t", "ctrl+s")
-        await app.back_on_main()
-    assert stored(home, "Their title").content == "Theirs"
-    assert stored(home, "Deploy day").hidden
 
 
 async def test_theirs_is_what_stands_in_the_files_now(home: Path) -> None:

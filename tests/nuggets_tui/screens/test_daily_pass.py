@@ -17,8 +17,8 @@ from core.model.change import Author
 from core.storage.journal.runs import runs
 from nuggets_tui.screens.choice import ChoiceScreen
 from nuggets_tui.screens.help import HelpScreen
-from nuggets_tui.screens.promotion_review import PromotionReview
 from nuggets_tui.screens.review import ReviewScreen
+from nuggets_tui.screens.share_review import PromotionReview
 from nuggets_tui.widgets.row_list import RowList
 from nuggets_tui.words import plural
 
@@ -134,7 +134,7 @@ async def test_what_somebody_left_undecided_is_not_applied_by_the_app_in_their_p
 async def test_of_a_large_memory_the_badge_waits_without_a_count(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nuggets_tui.controllers.daily._MOST_COUNTED", 2)
+    monkeypatch.setattr("nuggets_tui.controllers.promotion._MOST_COUNTED", 2)
     async with opened(home) as app:
         await app.until(lambda: "reflection due: r" in app.text and app.main.complete)
         await app.main.daily.refresh().wait()

@@ -6,19 +6,12 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from kits.app_kit import NARROW, NOW, Driver, agent_on, opened, small_memory
-from kits.hostile import HOSTILE
-from kits.memory_files import fact_object, write_nugget
+from kits.app_kit import NOW, Driver, agent_on, opened, small_memory
 
 from core.graph.edits import delete_note, edit_note
-from core.memory import Memory
 from core.model.change import Author
-from core.model.note import Note
-from core.model.snapshot import Snapshot
 from nuggets_tui.origin import NoteAuthors, origin_of
-from nuggets_tui.screens.confirm import ConfirmScreen
-from nuggets_tui.widgets.note_view import note_lines
-from nuggets_tui.widgets.tab_line import TabLine
+from nuggets_tui.screens.basic import ConfirmScreen
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 
@@ -68,15 +61,6 @@ async def test_what_is_new_since_the_last_visit_bears_the_word_and_nothing_does_
         assert sum(" new " in line for line in app.text.splitlines()) == 1
 
 
-async def test_a_selection_is_counted_where_its_list_is_behind_another_pane(tmp_path: Path) -> None:
-    home = tmp_path / "memory"
-    small_memory(home)
-    async with opened(home, NARROW) as app:
-        await app.press("space", "down", "space", "3")
-        assert len(app.view.selected) == 2
-        assert "✓ 2 selected" in app.main.query_one(TabLine).render().plain
-
-
 def test_the_log_tells_who_made_a_note_and_who_changed_it(tmp_path: Path) -> None:
     home = tmp_path / "memory"
     memory = small_memory(home)
@@ -89,18 +73,6 @@ def test_the_log_tells_who_made_a_note_and_who_changed_it(tmp_path: Path) -> Non
         memory.author,
         Author("agent", "claude"),
     ]
-
-
-def test_where_a_note_comes_from_is_shown_whatever_it_says() -> None:
-    for text in HOSTILE:
-        made = "2026-11-01T10:00:00.000Z"
-        note = Note(
-            id="n", nugget_name="p", title="T", content="", source=text, hits=1, last_hit_session=text, created_at=made,
-            last_accessed_at="2026-11-02T10:00:00.000Z",
-        )  # fmt: skip
-        for width in (1, 20, 45):
-            lines = note_lines(note, Snapshot(notes=(note,)), NOW, width, origin=NoteAuthors("n", text, text))
-            assert all("\x1b" not in line.plain and not line.plain.startswith(" · ") for line in lines)
 
 
 async def test_a_dialog_that_opens_is_not_covered_by_what_was_done_before(tmp_path: Path) -> None:
@@ -151,19 +123,3 @@ async def test_what_the_frames_say_of_esc_the_mouse_does_too(tmp_path: Path) -> 
         await app.until(lambda: "esc back" in app.text, "the overview")
         await _click_words(app, "esc back")
         await app.until(lambda: "esc back" not in app.text, "the panes")
-
-
-def _overfull(home: Path, **numbers: int) -> Memory:
-    facts = [fact_object(f"port of service{i}", f"value {i}") for i in range(1400)]
-    write_nugget(home, "big", facts, **({"D": 16384} | numbers))
-    return Memory.open(home)
-
-
-async def test_a_search_of_an_overfull_nugget_shows_what_its_file_holds(tmp_path: Path) -> None:
-    home = tmp_path / "memory"
-    small_memory(home)
-    _overfull(home)
-    async with opened(home) as app:
-        await app.press("slash", *"port of service77")
-        await app.until(lambda: "= value 77" in app.text, "the answer")
-        assert "read from the file" in app.text

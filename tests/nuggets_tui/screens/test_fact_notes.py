@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 import pytest
-from kits.app_kit import WIDE, Driver, opened
+from kits.app_kit import Driver, opened
 
-from core.facts.edits import remember
 from core.memory import Memory
 from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.widgets.facts import FactsPane, fact_key
@@ -110,25 +108,4 @@ async def test_a_fact_made_from_notes_takes_the_cursor_to_facts(home: Path) -> N
         assert facts.cursor_row.key == fact_key("project", "editor")
 
 
-@pytest.mark.parametrize("size", [WIDE, (80, 24)])
-async def test_a_memory_of_facts_alone_says_where_they_are(tmp_path: Path, size: tuple[int, int]) -> None:
-    home = tmp_path / "facts"
-    Memory.open(home).change("filled", partial(remember, nugget="a", key="k", value="v"))
-    async with opened(home, size) as app:
-        await app.until(lambda: "Only facts so far" in app.text)
-
-
 _KEY, _VALUE = "continuous integration runner", "ubuntu-24.04-arm-8cp"
-
-
-@pytest.mark.parametrize(("size", "value"), [(WIDE, _VALUE), ((200, 60), f"{_VALUE}, on two machines")])
-async def test_a_value_is_whole_in_facts_where_its_key_is_long(
-    home: Path, size: tuple[int, int], value: str
-) -> None:
-    Memory.open(home).change("more", partial(remember, nugget="project", key=_KEY, value=value))
-    async with opened(home, size) as app:
-        line = next(line for line in app.text.splitlines() if _VALUE in line)
-        assert value in line[: line.index("││") if "││" in line else None]
-        if size != WIDE:
-            assert "continu" in line
-            assert "runner " in line

@@ -80,15 +80,6 @@ async def test_a_note_reached_from_facts_takes_the_cursor_along(home: Path) -> N
         await app.until(lambda: app.main.query_one(NotesPane).has_focus)
 
 
-async def test_the_title_of_facts_tells_of_all_that_its_commands_act_on(home: Path) -> None:
-    async with opened(home) as app:
-        await app.press("2", "space", "space")
-        assert len(app.view.selected) == 2
-        assert str(facts_of(app)._border_title) == "1 Facts · 2 selected (2 not here)"
-        await app.press("1", "home", "space")
-        assert "not here" in str(facts_of(app)._border_title)
-
-
 async def test_a_fact_without_a_note_puts_no_other_note_at_risk(home: Path) -> None:
     import json
 

@@ -10,10 +10,17 @@ from textual.content import Content
 
 from nuggets_tui.commands import BY_NAME, GROUPS
 from nuggets_tui.key_map import key_map
-from nuggets_tui.pane_help import PLACES, dialog_here
 from nuggets_tui.screens.dialog import key_content
 from nuggets_tui.screens.editor import EditorScreen
-from nuggets_tui.screens.help import DAILY, LATER, HelpScreen, help_sections, section_lines
+from nuggets_tui.screens.help import (
+    DAILY,
+    LATER,
+    PLACES,
+    HelpScreen,
+    dialog_here,
+    help_sections,
+    section_lines,
+)
 from nuggets_tui.screens.picker import PickerScreen
 from nuggets_tui.widgets.line_view import LineView
 

@@ -14,7 +14,7 @@ from core.memory import Memory
 from core.model.change import ChangeSet
 from core.model.draft import Draft
 from core.model.note import Note
-from nuggets_tui.screens.confirm import ConfirmScreen
+from nuggets_tui.screens.basic import ConfirmScreen
 from nuggets_tui.screens.entry import EntryScreen
 from nuggets_tui.widgets.audit import AuditPane
 from nuggets_tui.widgets.row_list import RowList
@@ -155,16 +155,6 @@ async def test_taking_back_many_things_asks_first_and_says_how_many(home: Path) 
         await app.until(lambda: "U redo" in app.text)
         await app.press("U")
         await app.until(lambda: len(Memory.open(home).snapshot.notes) == 28)
-
-
-async def test_an_entry_of_which_parts_are_taken_back_says_so_in_the_log(home: Path) -> None:
-    done = tag_three(agent_on(home))
-    Memory.open(home).history.undo(f"{done.id}.2")
-    async with opened(home, (170, 50)) as app:
-        assert "↶ 1 undone" in app.text
-        await app.press("a", "down", "enter")
-        await app.screen(EntryScreen)
-        assert "↶ 1 undone" in app.text
 
 
 async def test_what_stands_in_the_way_is_said_and_nothing_is_written(home: Path) -> None:

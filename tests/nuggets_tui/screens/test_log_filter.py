@@ -13,7 +13,7 @@ from core.errors import StorageError
 from core.graph.edits import create_note, edit_note
 from core.memory import Memory
 from core.model.change import Author, ChangeSet
-from nuggets_tui.log import Log, LogLine, Scope
+from nuggets_tui.log import Log, LogLine
 from nuggets_tui.screens.entry import EntryScreen
 from nuggets_tui.screens.log_filter import LogFilterScreen
 from nuggets_tui.view import Past, View
@@ -142,47 +142,6 @@ def line(
 def rows(*lines: LogLine, past: Past | None = None) -> AuditRows:
     """The rows of some lines, newest first."""
     return AuditRows(View(log=Log(lines=lines, loaded=True), now=NOW, past=past))
-
-
-def test_days_head_what_was_done_on_them_and_today_needs_no_heading() -> None:
-    found = rows(line(5), line(4), line(3, days=1), line(2, days=2), line(1, days=400))
-    texts = [said(found.row(index)) for index in range(found.count)]
-    assert [found.row(index).selectable for index in range(found.count)] == [
-        True, True, False, True, False, True, False, True,
-    ]  # fmt: skip
-    assert texts[2].startswith("Yesterday, ")
-    assert texts[6].endswith(" 2025")
-    assert [found.key(index) for index in (0, 1, 3)] == ["e5", "e4", "e3"]
-
-
-def test_the_day_stands_in_the_heading_and_not_in_every_line_under_it() -> None:
-    found = rows(line(2), line(1, days=2))
-    local = (NOW - timedelta(days=2)).astimezone()
-    assert f"{local.day} {local:%b}" in said(found.row(1), 100)
-    assert said(found.row(2), 100).startswith(f"{local:%H:%M}  ")
-
-
-def test_authors_have_the_room_that_they_need_and_no_more() -> None:
-    assert "claude edited" in said(rows(line(1)).row(0))
-    long = rows(line(2, author="a very long name of an agent"), line(1))
-    assert "claude          edited" in said(long.row(1), 100)
-    assert "…" in said(long.row(0), 100)
-
-
-def test_the_moment_looked_back_to_is_marked_by_a_sign_at_the_newest_entry_it_has() -> None:
-    moment = Past(position=1, at="", seq=2, changes_after=1)
-    found = rows(line(3), line(2), line(1), past=moment)
-    assert [("here" in said(found.row(index))) for index in range(3)] == [False, True, False]
-    assert found.entry_at_or_before(2) == "e2"
-    assert rows(line(9), line(1)).entry_at_or_before(5) == "e1"
-    assert rows(line(9)).entry_at_or_before(5) == ""
-
-
-def test_scopes_say_what_they_ask_for() -> None:
-    scope = Scope(authors=("agent", "bob"), deeds=("merged", "undo"), run="x", text="auth", note_id="n")
-    assert scope.describe() == 'by agents or bob · merged or undone · one run · "auth"'
-    assert scope.cleared() == Scope(note_id="n")
-    assert not scope.cleared().filtered
 
 
 async def test_an_author_that_is_typed_is_the_author_and_ctrl_s_means_the_word(home: Path) -> None:

@@ -12,10 +12,9 @@ from textual import events
 from textual.widgets import Input
 
 from core.facts.edits import remember
-from core.memories import PAGE_LIMIT, Page, PageText
 from core.memory import Memory
 from nuggets_tui.screens.editor import EditorScreen
-from nuggets_tui.screens.memories import MemoriesScreen, PagesScreen, page_lines
+from nuggets_tui.screens.memories import MemoriesScreen, PagesScreen
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 
@@ -170,16 +169,3 @@ async def test_an_empty_memory_begins_with_what_is_here_then_the_demo_then_start
         assert places == sorted(places)
         assert "first note" in app.text
     assert list(empty.iterdir()) == []
-
-
-def test_a_huge_page_is_cut_and_says_so() -> None:
-    lines = page_lines(Page("/p", "big.md"), PageText("word " * (PAGE_LIMIT // 5), cut=True), 60)
-    assert len(lines) < 2000
-    assert "cut here" in lines[-1].plain
-
-
-def test_a_page_that_cannot_be_read_says_why() -> None:
-    said = "\n".join(
-        line.plain for line in page_lines(Page("/p", "a.md"), PageText(problem="Permission denied"), 60)
-    )
-    assert "Cannot be read: Permission denied" in said

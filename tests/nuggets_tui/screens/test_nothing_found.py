@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 import pytest
 from kits.app_kit import Driver, opened
 
-from core.graph.edits import create_note
-from core.memory import Memory
-from core.model.infer import MetaInput
 from nuggets_tui.widgets.neighbours import NeighboursPane
 from nuggets_tui.widgets.notes import NotesPane
 from nuggets_tui.widgets.search_box import SearchBox
@@ -45,23 +41,3 @@ async def test_nothing_found_leaves_no_note_and_the_end_of_the_search_brings_it_
         assert row is not None
         assert row.key == app.view.note_id
         assert shown in app.view.snapshot.by_id
-
-
-async def test_it_names_the_words_that_no_note_contains_and_the_nearest(home: Path) -> None:
-    more = partial(
-        create_note, nugget="ops", title="Pager", content="rota", meta=MetaInput(type="relationship")
-    )
-    Memory.open(home).change("more", more)
-    async with opened(home) as app:
-        await search(app, "kubernetes")
-        await app.until(lambda: 'No note contains "kubernetes"' in app.text)
-        await search(app, "nugget:opps")
-        await app.until(lambda: "nugget:ops" in app.text)
-        await search(app, "type:relationshp")
-        await app.until(lambda: "type:relationship" in app.text)
-
-
-async def test_a_corrected_word_is_said_in_the_search_box(home: Path) -> None:
-    async with opened(home) as app:
-        await search(app, "tokn format")
-        await app.until(lambda: "tokn: searched as token" in app.text)

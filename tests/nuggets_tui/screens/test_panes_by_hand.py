@@ -8,7 +8,7 @@ import pytest
 from kits.app_kit import opened, small_memory
 from textual.geometry import Offset
 
-from nuggets_tui.widgets.pane_shapes import PANES
+from nuggets_tui.widgets.panes import PANES
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 

@@ -35,8 +35,7 @@ from nuggets_tui.screens.basic import LinesReview, LinesScreen
 from nuggets_tui.screens.inbox import InboxScreen
 from nuggets_tui.screens.lists import ListsScreen
 from nuggets_tui.screens.pipeline import PipelineScreen
-from nuggets_tui.screens.pipeline_intake import SubmitScreen
-from nuggets_tui.screens.pipeline_review import ProposalsReview
+from nuggets_tui.screens.pipeline_intake import ProposalsReview, SubmitScreen
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.row_list import RowList
 
@@ -159,19 +158,6 @@ async def test_a_session_shows_what_it_left_and_without_sessions_there_is_no_lis
         assert_harmless(app)
         await app.press("right")
         assert screen.open_list == "health"
-
-
-async def test_a_small_terminal_shows_three_proposals_and_what_accepting_does(
-    home: Path, fake: FakePipeline
-) -> None:
-    async with opened(home, (60, 15)) as app:
-        await app.press("i")
-        screen = await app.screen(InboxScreen)
-        await app.until(lambda: screen.query_one("#proposals", RowList).count)
-        await app.pilot.pause()
-        proposals = screen.query_one("#proposals", RowList)
-        assert proposals.scrollable_content_region.height >= 3 * 2
-        assert screen.query_one("#details").content_size.height >= 2
 
 
 async def test_one_proposal_is_accepted_with_a_key_and_taken_back_with_another(

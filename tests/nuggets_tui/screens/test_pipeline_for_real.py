@@ -15,10 +15,8 @@ from core.workspace import has_pipeline
 from nuggets_tui.screens.basic import AskScreen, LinesReview, LinesScreen
 from nuggets_tui.screens.inbox import InboxScreen
 from nuggets_tui.screens.pipeline import PipelineScreen
-from nuggets_tui.screens.pipeline_intake import SubmitScreen
-from nuggets_tui.screens.pipeline_review import ProposalsReview
-from nuggets_tui.widgets.completed_field import CompletedField
-from nuggets_tui.widgets.fields import Field, TextField
+from nuggets_tui.screens.pipeline_intake import ProposalsReview, SubmitScreen
+from nuggets_tui.widgets.fields import CompletedField, Field, TextField
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.row_list import RowList
 

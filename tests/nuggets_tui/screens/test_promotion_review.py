@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from kits.app_kit import NARROW, WIDE, Driver, opened, small_memory
+from kits.app_kit import NARROW, Driver, opened, small_memory
 
 from core.memory import Memory
 from core.model.note import replace
 from nuggets_tui.screens.choice import ChoiceScreen
-from nuggets_tui.screens.promotion_review import PromotionReview
+from nuggets_tui.screens.share_review import PromotionReview
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.row_list import RowList
 
@@ -43,21 +43,6 @@ def page(tmp_path: Path) -> str:
 def shown(app: Driver) -> str:
     """What stands at the right, on one line."""
     return " ".join(app.app.screen.query_one("#difference", LineView).text.split())
-
-
-@pytest.mark.parametrize("size", [NARROW, WIDE])
-async def test_the_file_is_named_first_and_its_length_said_before_anything_is_written(
-    home: Path, tmp_path: Path, size: tuple[int, int]
-) -> None:
-    async with opened(home, size) as app:
-        await app.press("p")
-        await app.screen(PromotionReview)
-        assert "MEMORY.md" in app.text.split("lines that agents read")[0]
-        assert "8 of the 200 lines that agents read" in app.text
-        assert "Redis holds sessions for an hour." in shown(app)
-        for said in ("The whole page", "2 to add", "Session store", "new", "ctrl+s", "esc"):
-            assert said in app.text
-        assert not (tmp_path / "docs" / "MEMORY.md").exists()
 
 
 async def test_each_line_is_accepted_refused_or_left_for_later(home: Path, tmp_path: Path) -> None:
@@ -145,20 +130,6 @@ async def test_a_line_edited_by_hand_is_kept_unless_it_is_accepted(home: Path, t
     assert "Redis holds sessions" in page(tmp_path)
 
 
-@pytest.mark.parametrize("size", [NARROW, WIDE])
-async def test_a_page_that_is_too_long_says_so_and_names_what_is_not_read(
-    home: Path, tmp_path: Path, size: tuple[int, int]
-) -> None:
-    (tmp_path / "docs" / "MEMORY.md").write_text("a line of mine\n" * 220)
-    async with opened(home, size) as app:
-        await app.press("p")
-        await app.screen(PromotionReview)
-        text = " ".join(app.text.replace("│", " ").split())
-        assert "too long by" in text
-        assert "agents do not read " in text
-        assert "esc close" in app.text
-
-
 async def test_several_pages_are_a_choice_with_the_present_projects_first(home: Path, tmp_path: Path) -> None:
     memory = Memory.open(home)
     for name in ("docs", "other", "gone"):
@@ -184,10 +155,3 @@ async def test_several_pages_are_a_choice_with_the_present_projects_first(home: 
         assert (tmp_path / "docs" / "MEMORY.md").read_bytes() == before
     assert "Auth middleware" in (tmp_path / "other" / "MEMORY.md").read_text()
     assert "Auth middleware" not in page(tmp_path)
-
-
-async def test_nothing_to_promote_and_nothing_to_know_is_said_in_a_notice(home: Path) -> None:
-    set_hits(Memory.open(home), dict.fromkeys((*OFTEN, "JWT token format"), 0))
-    async with opened(home) as app:
-        await app.press("p")
-        await app.until(lambda: "Nothing to promote" in app.notices)

@@ -21,7 +21,6 @@ from nuggets_tui.screens.problems import ProblemsScreen
 from nuggets_tui.screens.review import ReviewScreen
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.row_list import RowList
-from nuggets_tui.words import data_size
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 
@@ -268,10 +267,3 @@ async def test_going_back_to_a_backup_shows_what_would_change_and_is_one_entry(h
         await app.until(lambda: app.log[0].kind == "restore")
         await app.press("u")
         await app.until(lambda: stored(home, "Session store").content == "Spoiled by mistake.")
-
-
-@pytest.mark.parametrize(
-    ("size", "said"), [(0, "0 B"), (999, "999 B"), (116_200, "116.2 kB"), (3_000_000_000, "3.0 GB")]
-)
-def test_sizes_are_said_in_units(size: int, said: str) -> None:
-    assert data_size(size) == said

@@ -11,8 +11,7 @@ from kits.app_kit import NARROW, WIDE, Driver, opened, small_memory
 from core.graph.edits import create_note
 from core.memory import Memory
 from nuggets_tui.screens.entry import EntryScreen
-from nuggets_tui.screens.reflection_review import ReflectionReview
-from nuggets_tui.widgets.line_view import LineView
+from nuggets_tui.screens.reviews import ReflectionReview
 from nuggets_tui.widgets.row_list import RowList
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
@@ -139,20 +138,6 @@ async def test_refusing_everything_writes_the_refusals_and_u_takes_them_back(hom
     assert set(keys) <= proposed(home)
 
 
-async def test_a_review_says_why_and_how_sure_and_what_waits_for_the_next_pass(home: Path) -> None:
-    memory = Memory.open(home)
-    for number in range(7):
-        memory.change("s", partial(create_note, nugget="project", title=f"tmp {number}", content="x"))
-    async with opened(home) as app:
-        review = await reviewing(app)
-        assert "3 more to archive wait for the next pass" in " ".join(app.text.replace("│", " ").split())
-        go_to(review, "hide")
-        await app.pilot.pause()
-        assert "Why: two characters or fewer, never recalled; 90% sure." in review.query_one(
-            "#difference", LineView
-        ).text.replace("\n", " ")
-
-
 async def test_the_log_shows_a_run_with_counts_and_takes_back_one_change_or_the_run(home: Path) -> None:
     async with opened(home) as app:
         review = await reviewing(app)
@@ -215,21 +200,3 @@ async def test_a_row_shows_no_link_that_another_row_proposes(home: Path) -> None
             assert shown.count("+ link to") == 1
             others = [other for other in linked if other.title == item.title and other.detail != item.detail]
             assert all(other.detail.split('"')[1] not in shown for other in others)
-
-
-async def test_titles_are_whole_in_a_narrow_terminal(home: Path) -> None:
-    title = "A title of sixty cells, as people do write them now and then"
-    Memory.open(home).change("long", partial(create_note, nugget="project", title=title, content=""))
-    async with opened(home, NARROW) as app:
-        review = await reviewing(app)
-        key = next(item.key for item in review._items if item.title == title)
-        review.query_one(RowList).move_to(key)
-        await app.pilot.pause()
-        assert app.text.count(title) > 1
-        above, below = review.query_one("#changes").region, review.query_one("#difference").region
-        assert above.bottom <= below.y
-        assert above.width > 70
-        await app.pilot.resize_terminal(*WIDE)
-        await app.until(
-            lambda: review.query_one("#difference").region.x > review.query_one("#changes").region.x
-        )

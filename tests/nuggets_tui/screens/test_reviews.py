@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from kits.app_kit import NARROW, opened, small_memory
+from kits.app_kit import opened, small_memory
 from textual.widgets import Input
 
 from core.graph.edits import create_note
@@ -48,19 +48,6 @@ async def test_reflection_shows_each_change_and_applies_the_accepted_ones_alone(
         await app.back_on_main()
         await app.until(lambda: "1 of" in app.notices)
         await app.until(lambda: app.log[0].author.kind == "reflection")
-
-
-async def test_a_reflection_is_taken_back_as_one(home: Path) -> None:
-    async with opened(home) as app:
-        before = {note.id: (note.content, note.tags, note.hidden) for note in app.view.snapshot.notes}
-        await app.press("r")
-        await app.screen(ReviewScreen)
-        await app.press("ctrl+s")
-        await app.back_on_main()
-        await app.press("u")
-        await app.until(lambda: "Undid" in app.notices)
-        after = {note.id: (note.content, note.tags, note.hidden) for note in app.view.snapshot.notes}
-        assert after == before
 
 
 async def test_promotion_names_the_file_and_shows_the_difference_first(
@@ -118,23 +105,3 @@ async def test_promotion_without_a_target_asks_for_the_folder_and_goes_on(home: 
         await app.press("u")
         await app.until(lambda: "Undid" in app.notices)
         assert not memory_file.exists()
-
-
-async def test_a_small_terminal_shows_three_changes_and_what_the_one_under_the_cursor_does(
-    home: Path,
-) -> None:
-    async with opened(home, (60, 15)) as app:
-        await app.press("r")
-        review = await app.screen(ReviewScreen)
-        await app.pilot.pause()
-        assert review.query_one(RowList).scrollable_content_region.height >= 3 * 2
-        assert review.query_one("#difference").content_size.height >= 2
-        await app.press("enter")
-        assert review.query_one("#difference").content_size.height >= 6
-
-
-async def test_a_small_terminal_still_shows_how_to_close_a_review(home: Path) -> None:
-    async with opened(home, NARROW) as app:
-        await app.press("r")
-        await app.screen(ReviewScreen)
-        assert "esc close" in app.text

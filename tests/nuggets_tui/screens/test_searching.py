@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kits.app_kit import NARROW, WIDE, Driver, opened
+from kits.app_kit import Driver, opened
 from textual.events import Paste
 
 from core.facts.recall import Recall
 from core.graph.edits import create_note, hide_note
 from core.memory import Memory
 from core.model.draft import Draft
-from core.projects import Project, register
 from core.search import SearchResult
 from core.search.signals import Ranked, Signal, Signals, waits
 from nuggets_tui.screens.choice import ChoiceScreen
@@ -78,26 +77,6 @@ def search_without_end(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event
 
     monkeypatch.setattr(Memory, "search_result", endless)
     return begun, stopped_early
-
-
-async def test_hits_come_as_one_types_with_bars_and_a_count(home: Path) -> None:
-    async with opened(home) as app:
-        await search(app, "jwt tokens")
-        assert "Results" in app.text
-        assert "hits" in app.text
-        assert "esc clears" in app.text
-        assert "words" in app.text
-        assert "vec" in app.text
-        assert app.view.note is not None
-        assert "JWT" in app.view.note.title + app.view.note.content
-
-
-async def test_a_word_that_was_read_as_another_is_told_apart_in_the_results(home: Path) -> None:
-    async with opened(home, NARROW) as app:
-        await search(app, "sesion")
-        assert "sesion→session" in app.text
-        for part in ("words", "vector", "boost"):
-            assert part in app.text
 
 
 async def test_the_first_row_is_what_an_agent_would_be_answered_and_nothing_is_counted(home: Path) -> None:
@@ -279,13 +258,6 @@ async def test_conditions_phrases_and_exclusions_narrow_the_hits(home: Path) -> 
             assert {hit.note.title for hit in app.view.found.hits} == titles, text
 
 
-async def test_new_is_what_changed_since_the_last_visit(home: Path) -> None:
-    async with opened(home) as app:
-        app.main.session.last_visit = "2026-11-18T13:00:00.000Z"
-        await search(app, "is:new")
-        assert app.view.found.hits == ()  # type: ignore[union-attr]
-
-
 async def test_an_answer_that_is_not_asked_for_is_not_shown(home: Path) -> None:
     async with opened(home) as app:
         await search(app, "test command is:fact")
@@ -294,32 +266,6 @@ async def test_an_answer_that_is_not_asked_for_is_not_shown(home: Path) -> None:
         await app.pilot.pause(0.1)
         assert app.view.found is not None
         assert app.view.found.recall is None
-
-
-@pytest.mark.parametrize("size", [WIDE, NARROW])
-async def test_the_frame_says_how_a_query_was_read(home: Path, size: tuple[int, int]) -> None:
-    async with opened(home, size) as app:
-        await search(app, "token tag:auth -tuesdays")
-        assert "words: token · without: tuesdays · tag auth" in app.text
-        await search(app, "token hits:>x")
-        assert "hits:>x is read as words" in app.text
-        await search(app, "token")
-        assert "words: token" not in app.text
-        await app.press("escape", "escape")
-        assert "hits:>x" not in app.text
-
-
-async def test_what_could_not_be_read_stands_first_in_the_colour_of_warnings(home: Path) -> None:
-    async with opened(home, NARROW) as app:
-        await search(app, f"{'many words ' * 20} tag:auth is:open")
-        said = app.main.query_one(SearchBox)._border_title
-        assert said is not None
-        assert said.plain.startswith("Search  is:open is read as words")
-        assert "tag auth" in said.plain
-        assert {span.style: said.plain[span.start : span.end][:7] for span in said.spans}[
-            "$text-warning"
-        ] == "is:open"
-        assert "is:open is read as words" in app.text
 
 
 async def test_offers_are_shown_and_taken_with_tab(home: Path) -> None:
@@ -335,15 +281,6 @@ async def test_offers_are_shown_and_taken_with_tab(home: Path) -> None:
         await app.press("tab")
         assert box.value == "token tag:redis"
         await app.until(lambda: "words: token · tag redis" in app.text)
-
-
-async def test_the_names_of_known_projects_are_offered(home: Path) -> None:
-    Memory.open(home).change("w", partial(create_note, nugget="till", title="Port", content="8080"))
-    register(str(home), Project("shop", "/work/shop"), "till", ())
-    async with opened(home) as app:
-        box = app.main.query_one(SearchBox)
-        await app.press("slash", *"project", "colon")
-        await app.until(lambda: box.suggestion == "project:shop", "the name of a project")
 
 
 async def test_tab_goes_to_the_next_pane_when_nothing_is_offered(home: Path) -> None:

@@ -16,7 +16,7 @@ from core.graph.edits import create_note, edit_note
 from core.memory import Memory
 from core.sync import Sync, set_up
 from nuggets_tui import detached
-from nuggets_tui.controllers import sync as controller
+from nuggets_tui.controllers import team as controller
 from nuggets_tui.screens.conflict import ConflictScreen
 from nuggets_tui.screens.entry import EntryScreen
 
@@ -87,17 +87,6 @@ async def test_a_change_of_the_person_waits_to_be_sent(pair: Pair) -> None:
         await app.until(lambda: "⇅ 1 to send" in header(app))
 
 
-async def test_without_a_sync_nothing_of_it_is_on_the_screen(tmp_path: Path) -> None:
-    small_memory(tmp_path / "memory").close()
-    async with opened(tmp_path / "memory", (160, 40)) as app:
-        await app.main.sync.refresh().wait()
-        assert app.main.view.sync is None
-        assert "⇅" not in app.text
-        assert not app.main.can("sync")
-        await app.press("ctrl+s")
-        assert app.notices == ""
-
-
 async def test_a_remote_that_is_away_is_told_and_the_next_sync_sends(pair: Pair) -> None:
     pair.note_here("Test")
     away = pair.remote.rename(pair.remote.with_name("away"))
@@ -135,15 +124,6 @@ async def test_of_what_both_machines_changed_ones_own_version_is_saved_unless_an
         await app.back_on_main()
         await app.until(lambda: not app.view.log.waiting)
         assert app.view.snapshot.note(note.id).content == "Of the laptop"
-
-
-async def test_what_keeps_a_sync_from_going_on_is_a_notice(pair: Pair) -> None:
-    (pair.home / ".git" / "MERGE_HEAD").write_text("")
-    async with opened(pair.home, (160, 40)) as app:
-        await app.until(lambda: app.main.view.sync is not None)
-        await app.press("ctrl+s")
-        await app.until(lambda: "in the middle of a merge" in app.notices)
-        await app.until(lambda: "⇅ sync stopped" in header(app))
 
 
 async def test_a_sync_shows_what_it_is_at_and_esc_ends_it_and_its_git(pair: Pair) -> None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from kits.app_kit import NARROW, Driver, agent_on, assert_harmless, opened
-from kits.hostile import HOSTILE
+from kits.app_kit import NARROW, Driver, agent_on, opened
 
 from core.graph.edits import edit_note
 from core.memory import Memory
 from core.pipeline.service import Pipeline
 from core.unsaved import Unsaved, UnsavedTexts
-from nuggets_tui.screens.confirm import ConfirmScreen
+from nuggets_tui.screens.basic import ConfirmScreen
 from nuggets_tui.screens.conflict import ConflictScreen
 from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.screens.forms import FormScreen
@@ -113,34 +112,6 @@ async def test_letting_go_asks_and_the_rest_stays(home: Path) -> None:
         await app.press("escape")
         await app.back_on_main()
         assert len(kept(home)) == 1
-
-
-async def test_a_new_note_and_a_fact_go_on_where_they_were(home: Path) -> None:
-    new = Unsaved(
-        "note", "", "Idea", {"nugget": "memory"}, {"title": "Idea", "text": "One", "nugget": "memory"}, AT
-    )
-    fact = Unsaved(
-        "fact", "", "lint", {"nugget": "project"}, {"nugget": "project", "key": "lint", "value": "ruff"}
-    )
-    left_behind(home, new, fact)
-    async with opened(home) as app:
-        await offered(app)
-        await app.press("enter")
-        editor = await app.screen(EditorScreen)
-        assert (editor.values["title"], editor.values["text"]) == ("Idea", "One")
-        await app.press("ctrl+s")
-        await app.back_on_main()
-        await app.main.action_command("unsaved")
-        await offered(app)
-        assert 'a new fact "lint"' in app.text
-        await app.press("enter")
-        form = await app.screen(FormScreen)
-        assert form.values == fact.values
-        await app.press("ctrl+s")
-        await app.back_on_main()
-        await app.until(lambda: not kept(home))
-        assert Memory.open(home).recall("lint", record=False).answer == "ruff"
-        assert content(home, "Idea") == "One"
 
 
 async def test_the_result_of_a_conflict_is_gone_on_with_in_its_screen(home: Path) -> None:
@@ -248,10 +219,7 @@ async def test_what_was_saved_in_the_last_moment_is_not_offered(home: Path) -> N
         assert app.app.screen is app.main
 
 
-async def test_without_a_place_for_it_esc_says_what_is_lost(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("NUGGETS_STATE", "off")
+async def test_without_a_place_for_it_esc_says_what_is_lost(home: Path) -> None:
     async with opened(home) as app:
         await app.press("f")
         form = await app.screen(FormScreen)
@@ -286,21 +254,6 @@ async def test_after_ctrl_q_keeping_a_draft_and_discarding_it_both_quit(
     assert bool(kept(home)) is kept_then
 
 
-async def test_esc_pressed_twice_leaves_a_form_and_what_was_typed_is_kept(home: Path) -> None:
-    async with opened(home) as app:
-        await app.press("f")
-        form = await app.screen(FormScreen)
-        await app.press("k", "escape")
-        await app.screen(LeaveScreen)
-        assert "esc keep draft" in " ".join(app.text.split())
-        await app.press("enter")
-        await app.until(lambda: app.app.screen is form)
-        await app.press("escape", "escape")
-        await app.back_on_main()
-        await app.until(lambda: "Draft kept" in app.notices)
-        await app.until(lambda: kept(home))
-
-
 async def test_a_place_that_cannot_be_written_is_said_once_and_typing_goes_on(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -315,19 +268,3 @@ async def test_a_place_that_cannot_be_written_is_said_once_and_typing_goes_on(
         await app.press("b", "ctrl+s")
         await app.back_on_main()
         assert content(home) == f"{STORED}ab"
-
-
-@pytest.mark.parametrize("hostile", ["\x1b]52;c;aGk=\x07 [/x] \ud800", HOSTILE[-2][:20_000]])
-async def test_hostile_texts_are_offered_harmlessly_and_come_back_as_they_were(
-    home: Path, hostile: str
-) -> None:
-    left_behind(
-        home, Unsaved("note", note_of(home), hostile, {"text": ""}, {"text": hostile, hostile[:40]: "x"}, AT)
-    )
-    async with opened(home, NARROW) as app:
-        await offered(app)
-        assert_harmless(app)
-        await app.press("enter")
-        editor = await app.screen(EditorScreen)
-        assert editor.values["text"] == hostile
-        assert_harmless(app)

@@ -5,17 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from kits.app_kit import NARROW, WIDE, Driver, opened
+from kits.app_kit import Driver, opened
 
 from core.graph.edits import delete_note
 from nuggets_tui.screens.picker import PickerScreen
 from nuggets_tui.screens.why import WhyScreen
 from nuggets_tui.widgets.line_view import LineView
-from nuggets_tui.widgets.row_list import RowList
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
-
-SIZES = [NARROW, WIDE, (160, 50)]
 
 
 async def search(app: Driver, text: str) -> None:
@@ -35,35 +32,6 @@ async def answer(app: Driver) -> str:
     return lines.text
 
 
-async def choose(app: Driver, title: str) -> str:
-    """Asks with W why a note is not among the results."""
-    await app.press("W")
-    screen = await app.screen(PickerScreen)
-    app.fill("#words", title)
-    choices = screen.query_one(RowList)
-    chosen = next(note.id for note in app.view.snapshot.notes if note.title == title)
-    await app.until(lambda: choices.cursor_row is not None and choices.cursor_row.key == chosen, title)
-    await app.press("enter")
-    return await answer(app)
-
-
-@pytest.mark.parametrize("size", SIZES)
-async def test_the_score_of_a_hit_is_taken_apart(home: Path, size: tuple[int, int]) -> None:
-    async with opened(home, size) as app:
-        await search(app, "jwt tokn")
-        assert "w why" in app.text
-        await app.press("w")
-        said = await answer(app)
-        assert "Hit 1 of 2." in said
-        assert '"tokn" read as "tokens"' in said or '"tokn" read as "token"' in said
-        for part in ("words", "vector", "boost", "score"):
-            assert f"\n{part} " in said
-        assert "█" in app.text
-        assert all(len(line) <= size[0] for line in said.splitlines())
-        await app.press("escape")
-        await app.back_on_main()
-
-
 async def test_the_arrow_keys_go_on_to_the_next_hit_and_back(home: Path) -> None:
     async with opened(home) as app:
         await search(app, "jwt tokens")
@@ -78,19 +46,6 @@ async def test_the_arrow_keys_go_on_to_the_next_hit_and_back(home: Path) -> None
         assert "Hit 2 of 2." in lines.text
         await app.press("left")
         await app.until(lambda: lines.text == first)
-
-
-async def test_a_note_that_is_not_among_the_results_says_why(home: Path) -> None:
-    async with opened(home) as app:
-        await search(app, "jwt tag:auth")
-        for title, why in (
-            ("Session store", "It does not meet: tag auth."),
-            ("Old scratch", "It is hidden"),
-            ("JWT token format", "Hit "),
-        ):
-            assert why in await choose(app, title), title
-            await app.press("escape")
-            await app.back_on_main()
 
 
 async def test_the_question_can_be_put_from_the_palette_while_typing(home: Path) -> None:

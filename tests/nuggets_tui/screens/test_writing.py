@@ -6,7 +6,7 @@ import base64
 from pathlib import Path
 
 import pytest
-from kits.app_kit import NARROW, WIDE, Driver, opened
+from kits.app_kit import WIDE, Driver, opened
 
 from core.graph.edits import create_note
 from core.memory import Memory
@@ -56,20 +56,6 @@ async def test_the_preview_follows_what_is_written(home: Path) -> None:
         assert not preview(app).display
         assert editor.query_one("#text").has_focus
         assert "ctrl+z ctrl+y undo, redo" in app.text
-
-
-async def test_in_a_narrow_terminal_the_preview_takes_the_place_of_the_text(home: Path) -> None:
-    async with opened(home, NARROW) as app:
-        await app.show("Auth middleware")
-        await app.press("e")
-        editor = await app.screen(EditorScreen)
-        assert not preview(app).display
-        await app.press("ctrl+r")
-        await app.until(lambda: "with JWT tokens" in preview(app).text)
-        assert not editor.query_one("#text").display
-        assert "ctrl+r text" in app.text
-        await app.press("ctrl+r", "!")
-        assert editor.values["text"].endswith("tokens.!")
 
 
 async def test_the_picker_finds_by_letters_and_by_what_a_text_says(home: Path) -> None:
@@ -152,25 +138,6 @@ async def test_a_file_outside_of_the_project_is_shown_before_it_is_opened(home: 
         assert not told.exists()
 
 
-async def test_where_no_editor_is_named_that_is_said(
-    home: Path, told: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name, said in (
-        ("", "no editor is set"),
-        ("vim", "cannot run an editor"),
-        ("no-such-editor", "not found"),
-    ):
-        monkeypatch.setenv("EDITOR", name)
-        if name == "vim":
-            (told.parent / "vim").write_text("#!/bin/sh\n")
-            (told.parent / "vim").chmod(0o755)
-            monkeypatch.setenv("EDITOR", str(told.parent / "vim"))
-        async with opened(home) as app:
-            await app.show("Auth middleware")
-            await app.press("f8")
-            await app.until(lambda said=said: said in app.notices.lower())
-
-
 async def test_what_is_copied_holds_nothing_that_a_terminal_or_shell_obeys_or_reorders(home: Path) -> None:
     tricks = "\x1b]0;x\x07\u202ereversed\u2066\u200b\u00ad\U000e0041"
     text = f"first {tricks}\n\techo end"
@@ -191,19 +158,3 @@ async def test_what_is_copied_holds_nothing_that_a_terminal_or_shell_obeys_or_re
         app.app.copy_to_clipboard(text)
         assert base64.b64decode(sent[0].split(";")[2].rstrip("\a")).decode() == plain(text)
         assert app.app.clipboard == text
-
-
-async def test_copying_says_what_and_how_much(home: Path) -> None:
-    long = "x" * 80_000
-    Memory.open(home).change("long", lambda draft: create_note(draft, "project", "Long", f"{long}\nend"))
-    async with opened(home) as app:
-        await app.show("Deploy day")
-        await app.press("y")
-        assert "Copied the text: 27 characters, 1 line." in app.notices
-        assert app.app.clipboard == "Deploys go out on Tuesdays."
-        await app.press("Y")
-        assert app.app.clipboard == f"{app.view.note_id} Deploy day"
-        await app.show("Long")
-        await app.press("y")
-        assert "80,004 characters, 2 lines" in app.notices
-        assert "Some terminals take only" in app.notices

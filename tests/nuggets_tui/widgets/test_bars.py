@@ -13,7 +13,7 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from nuggets_tui.safe_text import content, cut
-from nuggets_tui.widgets.bars import bar, capacity_bar, capacity_level, score_bars, stacked
+from nuggets_tui.widgets.bars import bar, score_bars, stacked
 
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 
@@ -49,45 +49,6 @@ def test_something_always_shows_and_only_all_is_full(value: float, width: int) -
     assert 0 < length(bar(value, width)) < width * 8
 
 
-@pytest.mark.parametrize(
-    ("value", "drawn"),
-    [
-        (0.0, "    "),
-        (1.0, "████"),
-        (0.5, "██  "),
-        (0.28, "█▏  "),
-        (-1.0, "    "),
-        (7.0, "████"),
-        (math.nan, "    "),
-    ],
-)
-def test_values_have_the_bars_expected(value: float, drawn: str) -> None:
-    assert bar(value, 4) == drawn
-    assert bar(value, 4, pad=False) == drawn.rstrip(" ")
-
-
-@pytest.mark.parametrize(
-    ("used", "capacity", "level"),
-    [
-        (0, 0, ""),
-        (0, 10, ""),
-        (80, 100, ""),
-        (81, 100, "warning"),
-        (90, 100, "warning"),
-        (91, 100, "critical"),
-    ],
-)
-def test_capacity_warns_above_80_and_90_percent(used: int, capacity: int, level: str) -> None:
-    assert capacity_level(used, capacity) == level
-
-
-def test_more_facts_than_capacity_fill_the_bar() -> None:
-    assert capacity_bar(600, 512, 5) == "█████"
-    assert capacity_bar(3, 0, 5) == "█████"
-    assert capacity_level(3, 0) == "critical"
-    assert capacity_bar(0, 0, 5) == "     "
-
-
 PARTS = st.builds(Parts, st.floats(0, 0.42), st.floats(0, 0.48), st.floats(0, 0.13))
 
 
@@ -119,24 +80,6 @@ def test_score_bars_stay_within_their_width(parts: Parts, width: int, text: str)
     assert score_bars(parts, width, words).cell_length <= max(width, 0)
 
 
-def test_parts_that_are_more_than_usual_fit_as_well() -> None:
-    drawn = score_bars(Parts(3.0, 2.0, 0.1), 80).plain
-    assert drawn.split()[::2] == ["words", "vector", "boost"]
-    assert length(drawn.replace(" ", "")) <= 25 * 8
-
-
-def test_labels_shrink_where_there_is_little_room() -> None:
-    parts = Parts(0.4, 0.25, -0.1)
-    assert score_bars(parts, 75).plain.split()[::2] == ["words", "vector", "boost"]
-    assert [one.strip(EIGHTHS) for one in score_bars(parts, 38).plain.split()] == [
-        "words",
-        "vec",
-        "+-",
-    ]
-    assert [one.strip(EIGHTHS) for one in score_bars(parts, 28).plain.split()] == ["w", "v", "+-"]
-    assert score_bars(parts, 8).plain == ""
-
-
 @settings(deadline=None)
 @given(st.lists(st.floats(0, 0.5), max_size=5), st.integers(0, 60))
 def test_bars_that_begin_where_others_end_meet_and_together_are_the_whole(
@@ -151,9 +94,3 @@ def test_bars_that_begin_where_others_end_meet_and_together_are_the_whole(
             ends = len(drawn)
         start += value
     assert stacked([(value, "") for value in values], width, 2.5).plain.count("█") == ends
-
-
-def test_a_part_that_takes_no_cell_shows_as_a_line_unless_it_is_zero() -> None:
-    assert stacked([(0.001, "")], 20, 1.0, 0.5).plain == " " * 10 + "▏"
-    assert stacked([(0.0, "")], 20, 1.0, 0.5).plain.strip() == ""
-    assert stacked([(0.25, "")], 0, 1.0, 0.5).plain == ""

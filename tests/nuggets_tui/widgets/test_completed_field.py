@@ -11,8 +11,7 @@ from core.graph.edits import create_note
 from core.memory import Memory
 from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.screens.forms import FormScreen
-from nuggets_tui.widgets.completed_field import CompletedField, key_offers, nugget_offers, tag_offers
-from nuggets_tui.widgets.fields import Field
+from nuggets_tui.widgets.fields import CompletedField, Field, key_offers, nugget_offers, tag_offers
 
 
 @pytest.fixture

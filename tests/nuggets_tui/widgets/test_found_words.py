@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from core.model.note import Note
 from core.model.snapshot import Snapshot
 from core.search import Hit
@@ -29,7 +27,6 @@ def hit(*reasons: ScoreReason, matched: tuple[str, ...] = ()) -> Hit:
 
 
 SPELLING = ScoreReason("text", "spelling", "tokn", "token", 0.1)
-PAIR = ScoreReason("vector", "pair", "redis holds", "redis holds", 0.05)
 
 
 def words(found: Hit, width: int = 60) -> str:
@@ -55,24 +52,3 @@ def test_what_is_known_of_a_hit_is_named_before_its_words() -> None:
     assert words(hit(known("constraint"), known("resolution", "decision"))) == "decision"
     assert words(hit(known("hint", "Who pays?"))) == "hint Who pays?"
     assert words(hit(known("gravity"), known("hub"))) == "only similar  common names"
-
-
-def test_a_disputed_hit_says_so() -> None:
-    newer = Note(
-        id="newer", title="new", nugget_name="project", content="x", extra={"origin": {"disputes": "own"}}
-    )
-    assert found_words(hit(), snapshot(OWN, newer), 60).plain == "disputed"
-    assert found_words(replace(hit(), note=newer), snapshot(OWN, newer), 60).plain == "disputes"
-
-
-def test_other_forms_of_the_same_word_are_not_said_twice() -> None:
-    assert words(hit(SPELLING, matched=("token", "tokens"))) == "tokn→token"
-
-
-def test_a_pair_stands_for_its_words() -> None:
-    assert words(hit(PAIR, matched=("redis", "holds", "hour"))) == "hour  redis holds"
-
-
-def test_words_that_the_title_marks_come_last() -> None:
-    assert words(hit(matched=("session", "redis"))) == "redis  session"
-    assert words(hit(matched=("session", "redis")), 7) == "redis"

@@ -90,13 +90,6 @@ async def test_the_marked_note_is_seen_wherever_the_cursor_and_the_zoom_are() ->
 
 
 @pytest.mark.slow
-async def test_the_last_row_says_where_the_marked_note_belongs() -> None:
-    async with showing(memory(), "n4") as (app, _):
-        assert screen(app.view)[-1].startswith("note 4 · ops › note · 2 links")
-        assert any("web 18" in line for line in screen(app.view))
-
-
-@pytest.mark.slow
 async def test_enter_and_a_second_click_choose_and_a_click_takes_the_nearest() -> None:
     async with showing(memory(), "n4") as (app, pilot):
         app.view.choose()

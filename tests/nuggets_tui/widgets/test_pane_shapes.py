@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from textual.geometry import Region, Size
 
-from nuggets_tui.widgets.pane_shapes import (
+from nuggets_tui.widgets.panes import (
     LEAST_HEIGHT,
     LEAST_WIDTH,
     LOW,

@@ -132,15 +132,6 @@ async def test_headings_are_passed_over_and_shown_with_the_row_under_them() -> N
         assert screen(app.rows)[0].startswith("0 line")
 
 
-async def test_rows_that_are_all_headings_have_no_cursor() -> None:
-    app = Harness()
-    async with running(app) as pilot:
-        app.rows.set_rows(rows_of("a", "b", headings=("a", "b")))
-        await pilot.press("down", "end", "pagedown", "enter", "space")
-        assert app.rows.cursor_row is None
-        assert app.heard == []
-
-
 async def test_a_reload_keeps_the_row_under_the_cursor_where_it_stands_on_the_screen() -> None:
     app = Harness()
     async with running(app) as pilot:
@@ -458,16 +449,6 @@ async def test_a_cursor_key_redraws_two_rows() -> None:
         await pilot.press("down")
         screen(app.rows)
         assert sorted(drawn) == [0, 1]
-
-
-@pytest.mark.parametrize("theme", ["textual-dark", "textual-light", "ansi-dark", "ansi-light", "nord"])
-async def test_the_text_is_the_same_in_every_theme(theme: str) -> None:
-    app = Harness()
-    async with running(app) as pilot:
-        app.rows.set_rows([Row("a", (Content.assemble(("a", "$accent"), ("b", "no such style [/]")),))])
-        app.theme = theme
-        await pilot.pause()
-        assert screen(app.rows)[0].startswith("▌ ab")
 
 
 heights = st.lists(st.integers(1, 5), max_size=30)
