@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, Literal, NamedTuple
@@ -148,6 +147,8 @@ def text_lines(before: str, after: str) -> list[DiffLine]:
     if len(before) + len(after) > _LONGEST:
         return [DiffLine("~", f"{len(before):,} characters, now {len(after):,}")]
     old, new = (text.split("\n") if text else [] for text in (before, after))
+    import difflib
+
     return unified_lines(list(difflib.unified_diff(old, new, lineterm="", n=_CONTEXT))[2:])
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from difflib import SequenceMatcher
 from typing import ClassVar, Final
 
 from textual.binding import Binding, BindingType
@@ -190,6 +189,8 @@ def _changed_words(before: str, after: str) -> tuple[list[_Span], list[_Span]]:
     if max(len(before), len(after)) > _LONGEST_COMPARED:
         return [], []
     old, new = (list(_WORDS.finditer(line)) for line in (before, after))
+    from difflib import SequenceMatcher
+
     matcher = SequenceMatcher(None, [each[0] for each in old], [each[0] for each in new], autojunk=False)
     if matcher.ratio() < _LEAST_ALIKE:
         return [], []
