@@ -15,7 +15,7 @@ from core.projects import registered, rename, take_over
 from nuggets_tui.cli.invocation import Invocation, bad_input, has_terminal
 from nuggets_tui.cli.options import arg, command, group, must_be_named, opt
 from nuggets_tui.cli.output import Line, Span, SpanStyle, bad, bold, dim, pick, table, warn
-from nuggets_tui.cli.values import COUNT, FOLDER
+from nuggets_tui.cli.values import FOLDER
 from nuggets_tui.words import deed, describe_waiting_lines, local_time, plural
 
 if TYPE_CHECKING:

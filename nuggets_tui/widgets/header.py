@@ -66,17 +66,18 @@ class HeaderLine(Widget):
             waits.append(Content.styled(f"◔ {busy}", "$text-accent").truncate(_EVENT_WIDTH, ellipsis=True))
         sync, pipeline, due = _sync_status(self.view), _pipeline_status(self.view), _dues(self.view)
         whole, short, named = self._left(full=True), self._left(), self._left(counts=False)
-        for left, calm, least in (
-            (whole, [*sync[0], *pipeline[0], *due[0]], _EVENT_WIDTH),
-            (short, [*sync[0], *pipeline[0], *due[0]], _LEAST_EVENT),
-            (short, [*sync[0], *pipeline[-1], *due[0]], _LEAST_EVENT),
-            (short, [*sync[-1], *pipeline[-1], *due[-1]], _LEAST_EVENT),
-            (short, [*sync[-1], *due[-1]], _LEAST_EVENT),
-            (short, [*sync[-1], *due[-1]], 0),
-            (named, [*sync[-1], *pipeline[-1], *due[-1]], 0),
-            (named, [*sync[-1], *due[-1]], 0),
-            (_NAME, due[-1], 0),
-            (_NAME, [], 0),
+        calms = [
+            [*sync[0], *pipeline[0], *due[0]],
+            [*sync[0], *pipeline[-1], *due[0]],
+            [*sync[-1], *pipeline[-1], *due[-1]],
+            [*sync[-1], *due[-1]],
+        ]
+        for left, least, calm in (
+            (whole, _EVENT_WIDTH, calms[0]),
+            *((short, _LEAST_EVENT, calm) for calm in calms),
+            *((left, 0, calm) for left in (short, named) for calm in calms),
+            (_NAME, 0, due[-1]),
+            (_NAME, 0, []),
         ):
             right = Content(_GAP).join([*waits, *calm])
             room = width - left.cell_length - right.cell_length - 2 * len(_GAP)
