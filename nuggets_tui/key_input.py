@@ -227,7 +227,9 @@ class KeyQueue:
         """Whether an event only types or moves: nothing behind it has to wait, so typing and scrolling cost no more."""
         if isinstance(event, events.Paste):
             return True
-        return event.key in _MOVES or self._is_typed(event)
+        # Up and down may lead out of a field.
+        leaves = event.key in ("up", "down") and isinstance(self._app.focused, Input)
+        return (event.key in _MOVES and not leaves) or self._is_typed(event)
 
     def _is_typed(self, event: events.Key) -> bool:
         focused = self._app.focused

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from textual.content import Content
 
 from core.errors import NuggetsError
-from core.folder import DONNA_HOME, USUAL_HOME
+from core.folder import USUAL_HOME
 from nuggets_tui.key_map import DEFAULT, KeyMap
 from nuggets_tui.notices import describe_error
 from nuggets_tui.remedies import step
@@ -130,7 +130,6 @@ def _welcome(view: View, here: Here | None) -> list[Content]:
     return [
         Content.styled(f"Welcome. {there}", "bold $text-accent"),
         Content(""),
-        *_elsewhere(view, here.memories if here is not None else ()),
         *_found_lines(view, here),
         *_of_team(view),
         *_first_keys(view.keys),
@@ -141,23 +140,6 @@ def _welcome(view: View, here: Here | None) -> list[Content]:
         ),
         Content(""),
     ]
-
-
-def _elsewhere(view: View, found: Sequence[FoundMemory]) -> list[Content]:
-    """The memory that the newest build of the original keeps in its own folder, where there is none here."""
-    name = Path(DONNA_HOME).name
-    if Path(view.home).is_dir() or not any(Path(one.path).name == name for one in found):
-        return []
-    path = next(one.path for one in found if Path(one.path).name == name)
-    said = Content.assemble(
-        ("There is a memory in ", "bold"),
-        content(short_path(path), "bold $text-accent"),
-        (
-            f": {view.keys.key('memories')} opens it, as does nuggets --home {safe_line(short_path(path))}",
-            "",
-        ),
-    )
-    return [said, Content("")]
 
 
 def _first_keys(keys: KeyMap) -> list[Content]:

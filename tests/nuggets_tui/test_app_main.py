@@ -239,17 +239,6 @@ async def test_a_missing_folder_shows_how_to_begin_and_writes_nothing(tmp_path: 
 
 
 @pytest.mark.slow
-async def test_the_first_note_of_an_agent_replaces_the_welcome(tmp_path: Path) -> None:
-    home = tmp_path / "later"
-    home.mkdir()
-    async with opened(home) as app:
-        await app.until(lambda: "Welcome" in app.text)
-        Memory.open(home).change("first", lambda draft: create_note(draft, "memory", "First ever", "Hello."))
-        await app.until(lambda: "First ever" in app.text)
-        assert app.main.query_one(Panes).display
-
-
-@pytest.mark.slow
 async def test_the_demo_opens_from_the_welcome_and_its_copy_goes_afterwards(tmp_path: Path) -> None:
     async with opened(tmp_path / "none") as app:
         await app.until(lambda: "There is no such folder" in app.text)

@@ -75,14 +75,15 @@ async def test_both_enters_behind_words_link_the_note_that_fits_them(
         assert app.view.snapshot.by_id[link.to].title == "JWT token format"
 
 
-async def test_a_key_behind_a_search_and_enter_acts_on_its_first_hit(
-    home: Path, slow: threading.Event
+@pytest.mark.parametrize("key", ["enter", "down"])
+async def test_a_key_behind_a_search_and_the_key_to_its_hits_acts_on_the_first(
+    home: Path, slow: threading.Event, key: str
 ) -> None:
     async with opened(home) as app:
         await app.show("Auth middleware")
         before = hidden(home)
         await app.press("slash")
-        await send(app, *"jwt", "enter", "x")
+        await send(app, *"jwt", key, "x")
         slow.set()
         await app.until(lambda: hidden(home) - before, "a note to be hidden")
         assert hidden(home) - before == {"JWT token format"}

@@ -17,7 +17,3 @@ from nuggets_tui.typed_text import split_tags
 )
 def test_one_leading_sign_is_taken_off(typed: str, tags: list[str]) -> None:
     assert split_tags(typed) == tags
-
-
-def test_a_tag_that_is_known_with_its_sign_stays() -> None:
-    assert split_tags("#Four #five", ["#four"]) == ["#Four", "five"]

@@ -84,15 +84,6 @@ async def test_a_list_that_comes_back_shows_the_row_its_cursor_came_to_meanwhile
         assert is_seen(app)
 
 
-async def test_a_row_that_another_size_would_leave_out_stays_in_sight(many: Path) -> None:
-    async with opened(many, SIZES[-1]) as app:
-        await app.press("2", *["down"] * 40)
-        for other in SIZES:
-            await app.pilot.resize_terminal(*other)
-            await app.pilot.pause()
-            assert is_seen(app)
-
-
 async def test_the_wheel_takes_the_cursor_along_so_that_keys_act_on_what_is_seen(many: Path) -> None:
     async with opened(many, (80, 24)) as app:
         rows = app.main.notes_pane
@@ -114,32 +105,6 @@ async def test_a_key_on_a_row_without_room_does_nothing(many: Path) -> None:
         await app.press("x")
         await app.pilot.pause()
         assert [note.hidden for note in Memory.open(many).snapshot.notes] == before
-
-
-@pytest.mark.parametrize("size", SIZES)
-async def test_the_footer_names_the_note_whatever_its_title_takes(many: Path, size: tuple[int, int]) -> None:
-    titles = ("Zoë", "Incident review of the payment webhook and what came of it in the end")
-
-    def both(draft: Draft) -> None:
-        for title in titles:
-            create_note(draft, "project", title, "Text.")
-
-    agent_on(many).change("more", both)
-    async with opened(many, size) as app:
-        footers = []
-        for title in titles:
-            await app.show(title)
-            await app.press("2")
-            await app.until(lambda title=title: app.main.key_bar.object == title)  # type: ignore[misc]
-            footers.append(app.text.splitlines()[-1])
-        assert " x hide Zoë" in footers[0]
-        assert " x hide Incident" in footers[1]
-        for kept in ("e edit", "/ search", "? help", "q quit"):
-            assert all(kept in footer for footer in footers), (kept, footers)
-        if size[0] >= 80:
-            assert all("u undo  T time" in footer for footer in footers)
-        if size[0] == 200:
-            assert titles[1] in footers[1]
 
 
 async def test_an_accepted_suggestion_keeps_the_cursor_and_a_second_plus_links_nothing(home: Path) -> None:

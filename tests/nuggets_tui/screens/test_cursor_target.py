@@ -105,18 +105,6 @@ async def test_keys_act_on_the_row_under_the_cursor_and_the_footer_names_it(
         assert not stored(logged, SHOWN).hidden
 
 
-async def test_an_entry_about_several_notes_offers_no_key_that_acts_on_one(home: Path) -> None:
-    async with opened(home) as app:
-        await app.ready()
-        await app.show(SHOWN)
-        await app.press("6", "end")
-        await app.pilot.pause()
-        assert "x hide" not in footer(app)
-        await app.press("x", "e", "t", "l", "m", "y")
-        assert app.app.screen is app.main
-        assert not any(stored(home, title).hidden for title in (SHOWN, OTHER))
-
-
 async def test_u_in_the_log_undoes_the_entry_under_the_cursor_once_it_was_seen(logged: Path) -> None:
     async with opened(logged) as app:
         await app.ready()
@@ -132,20 +120,6 @@ async def test_u_in_the_log_undoes_the_entry_under_the_cursor_once_it_was_seen(l
         await app.back_on_main()
         assert stored(logged, OTHER).content != "ES256 by now."
         assert stored(logged, "Deploy day").hidden
-
-
-async def test_the_footer_offers_no_undo_of_an_entry_that_is_undone(logged: Path) -> None:
-    async with opened(logged) as app:
-        await app.ready()
-        await app.press("6", "home")
-        await app.until(lambda: "u undo entry" in footer(app))
-        await app.press("u")
-        await app.screen(EntryScreen)
-        await app.press("enter")
-        await app.back_on_main()
-        await app.until(lambda: any(line.undone for line in app.log), "it is undone")
-        await app.press("home", "down")
-        await app.until(lambda: "undo entry" not in footer(app))
 
 
 async def test_x_on_a_neighbour_unlinks_it_and_the_palettes_command_does_so_elsewhere(home: Path) -> None:
@@ -166,16 +140,6 @@ async def test_x_on_a_neighbour_unlinks_it_and_the_palettes_command_does_so_else
         await app.press("enter")
         await app.until(lambda: not stored(home, SHOWN).links)
         assert not app.main.can("unlink")
-
-
-async def test_who_links_a_linked_pair_sees_the_stored_reason(home: Path) -> None:
-    async with opened(home) as app:
-        await app.show(SHOWN)
-        await app.press("l", *"JWT")
-        picker = await app.screen(PickerScreen)
-        await app.until(lambda: "linked: uses JWT tokens" in app.text)
-        await app.press("enter")
-        assert picker.query_one("#reason").value == "uses JWT tokens"  # type: ignore[attr-defined]
 
 
 async def test_a_selection_counts_where_it_is_seen_and_elsewhere_keys_act_on_the_row_under_the_cursor(

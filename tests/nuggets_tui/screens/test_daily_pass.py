@@ -131,19 +131,6 @@ async def test_what_somebody_left_undecided_is_not_applied_by_the_app_in_their_p
         assert runs(home) == ()
 
 
-async def test_of_a_large_memory_the_badge_waits_without_a_count(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("nuggets_tui.controllers.promotion._MOST_COUNTED", 2)
-    async with opened(home) as app:
-        await app.until(lambda: "reflection due: r" in app.text and app.main.complete)
-        await app.main.daily.refresh().wait()
-        await app.main.workers.wait_for_complete(
-            [worker for worker in app.main.workers if worker.group == "daily"]
-        )
-        assert app.view.proposed == 0
-
-
 async def test_what_was_accepted_counts_as_the_pass_of_today(home: Path) -> None:
     async with opened(home) as app:
         await app.until(lambda: BADGE in app.text)
@@ -221,32 +208,6 @@ async def test_it_runs_nothing_while_a_dialog_is_open(home: Path) -> None:
         await app.back_on_main()
         await app.main.daily.refresh().wait()
         await app.until(lambda: len(runs(home)) == 1)
-
-
-async def test_a_pass_that_cannot_run_is_said_once(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from core.errors import LockTimeoutError
-
-    def held(self: Memory, **_: object) -> None:
-        raise LockTimeoutError("somebody keeps it locked")
-
-    (home / "settings.toml").write_text(f"{ALWAYS}app_applies = true\n", encoding="utf-8")
-    with monkeypatch.context() as patch:
-        patch.setattr(Memory, "reflect", held)
-        async with opened(home) as app:
-            await app.until(lambda: "somebody keeps it locked" in app.notices)
-            await app.main.daily.refresh().wait()
-            await app.main.daily.refresh().wait()
-            assert app.notices.count("somebody keeps it locked") == 1
-            await app.until(lambda: BADGE in app.text)
-
-
-async def test_settings_that_cannot_be_read_leave_the_app_in_peace(home: Path) -> None:
-    async with opened(home) as app:
-        await app.until(lambda: BADGE in app.text)
-        (home / "settings.toml").write_text("[schedule", encoding="utf-8")
-        await app.main.daily.refresh().wait()
-        await app.until(lambda: "the settings cannot be read" in app.notices)
-        assert app.view.reflection_due
 
 
 def _notes(home: Path, data: bytes | None = None) -> list[dict[str, str]]:

@@ -6,11 +6,9 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from kits.app_kit import NOW, Driver, agent_on, opened, small_memory
+from kits.app_kit import NOW, agent_on, opened, small_memory
 
 from core.graph.edits import delete_note, edit_note
-from core.model.change import Author
-from nuggets_tui.origin import NoteAuthors, origin_of
 from nuggets_tui.screens.basic import ConfirmScreen
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
@@ -61,20 +59,6 @@ async def test_what_is_new_since_the_last_visit_bears_the_word_and_nothing_does_
         assert sum(" new " in line for line in app.text.splitlines()) == 1
 
 
-def test_the_log_tells_who_made_a_note_and_who_changed_it(tmp_path: Path) -> None:
-    home = tmp_path / "memory"
-    memory = small_memory(home)
-    agent = agent_on(home, at=NOW + timedelta(days=1))
-    note = next(note for note in agent.snapshot.notes if note.title == "Session store")
-    agent.change("seen", lambda draft: edit_note(draft, note.id, content="Valkey."))
-    memory.refresh()
-    assert origin_of(memory, memory.snapshot.note(note.id)) == NoteAuthors(note.id, "you", "claude")
-    assert [author for author, _ in memory.history.makers(note.id)] == [
-        memory.author,
-        Author("agent", "claude"),
-    ]
-
-
 async def test_a_dialog_that_opens_is_not_covered_by_what_was_done_before(tmp_path: Path) -> None:
     home = tmp_path / "memory"
     small_memory(home)
@@ -97,29 +81,3 @@ async def test_what_was_said_of_trouble_goes_when_the_trouble_goes(tmp_path: Pat
         graph.write_bytes(whole)
         await app.until(lambda: "readable again" in app.notices, "the good news")
         assert "cannot be read" not in app.notices
-
-
-async def _click_words(app: Driver, words: str) -> None:
-    """Clicks on the first of some words that stand on the screen."""
-    lines = app.text.splitlines()
-    row = next(number for number, line in enumerate(lines) if words in line)
-    await app.pilot.click(offset=(lines[row].index(words) + 1, row))
-    await app.pilot.pause()
-
-
-async def test_what_the_frames_say_of_esc_the_mouse_does_too(tmp_path: Path) -> None:
-    home = tmp_path / "memory"
-    small_memory(home)
-    async with opened(home) as app:
-        await app.press("slash", *"auth")
-        await app.until(lambda: app.view.found is not None and "esc clears" in app.text)
-        await _click_words(app, "esc clears")
-        await app.until(lambda: app.view.found is None, "no search")
-        await app.press("T")
-        await app.until(lambda: app.view.past is not None and "esc now" in app.text, "the past")
-        await _click_words(app, "esc now")
-        await app.until(lambda: app.view.past is None, "now")
-        await app.press("G")
-        await app.until(lambda: "esc back" in app.text, "the overview")
-        await _click_words(app, "esc back")
-        await app.until(lambda: "esc back" not in app.text, "the panes")

@@ -157,21 +157,6 @@ async def test_taking_back_many_things_asks_first_and_says_how_many(home: Path) 
         await app.until(lambda: len(Memory.open(home).snapshot.notes) == 28)
 
 
-async def test_what_stands_in_the_way_is_said_and_nothing_is_written(home: Path) -> None:
-    store = stored(home, "Session store")
-    agent_on(home).change("first", partial(edit_note, id=store.id, content="First."))
-    agent_on(home, "codex").change("second", partial(edit_note, id=store.id, content="Second."))
-    async with opened(home) as app:
-        await app.press("a", "down", "enter")
-        await app.screen(EntryScreen)
-        await app.press("u")
-        await app.until(lambda: "cannot be undone now" in app.text)
-        shown = " ".join(app.text.replace("│", " ").split())
-        assert '"Session store"' in shown
-        assert "codex: second" in shown
-        assert stored(home, "Session store").content == "Second."
-
-
 async def test_an_undo_in_the_log_is_looked_at_and_its_change_done_again_at_its_own_row(home: Path) -> None:
     memory = Memory.open(home)
     (store,) = ids_of(home, "Session store")

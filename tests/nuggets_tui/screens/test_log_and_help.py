@@ -27,20 +27,3 @@ async def test_the_log_shows_the_newest_entries_while_nobody_reads_it(home: Path
         assert audit.scroll_offset.y > 0
         await app.press("2")
         await app.until(lambda: (audit.cursor, audit.scroll_offset.y) == (0, 0), "the newest entry")
-
-
-async def test_a_log_of_nothing_but_recalls_is_not_called_empty(home: Path) -> None:
-    for file in home.glob("nuggets.db*"):
-        file.unlink()
-    agent = agent_on(home)
-    assert agent.recall("session store", session="s1").found
-    assert [entry.change_set.kind for entry in agent.history.log()] == ["hit"]
-    agent.close()
-    async with opened(home, (120, 40)) as app:
-        await app.press("a")
-        await app.until(
-            lambda: "R shows recalls too" in app.main.query_one(AuditPane).empty_text.plain.replace("  ", " ")
-        )
-        await app.until(lambda: "The log has no changes yet" in app.text)
-        await app.press("R")
-        await app.until(lambda: app.log)

@@ -134,22 +134,6 @@ async def test_without_a_memory_the_app_says_how_to_begin(
     assert not (tmp_path / ".nuggets").exists()
 
 
-async def test_without_a_memory_the_one_of_the_newest_original_is_named_and_opened(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    small_memory(tmp_path / ".donna")
-    async with opened(tmp_path / ".nuggets") as app:
-        await app.until(lambda: "There is a memory in ~/.donna: C opens it" in app.text)
-        await app.press("C")
-        await app.screen(MemoriesScreen)
-        await app.until(lambda: ".donna" in app.text)
-        await app.press("enter")
-        await app.back_on_main()
-        await app.until(lambda: app.view.loaded and app.view.home == str(tmp_path / ".donna"))
-    assert not (tmp_path / ".nuggets").exists()
-
-
 @pytest.mark.parametrize("size", [WIDE, NARROW])
 async def test_an_empty_memory_begins_with_what_is_here_then_the_demo_then_starting_empty(
     person: Path, tmp_path: Path, size: tuple[int, int]

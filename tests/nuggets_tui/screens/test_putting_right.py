@@ -93,16 +93,6 @@ async def test_a_file_mended_in_the_editor_leaves_the_list(
         await app.until(lambda: "problem: !" not in app.text)
 
 
-async def test_without_an_editor_the_list_says_what_to_do(home: Path) -> None:
-    spoil(home)
-    async with opened(home) as app:
-        await app.press("exclamation_mark")
-        screen = await app.screen(ProblemsScreen)
-        await app.press("o")
-        await app.until(lambda: "file is as it was" in app.notices)
-        assert app.app.screen is screen
-
-
 async def test_a_broken_graph_at_the_start_can_be_opened_in_the_editor(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -199,21 +189,6 @@ async def test_an_edit_that_cannot_be_saved_stays_in_the_editor_and_says_so(home
         await app.press("ctrl+s")
         await app.back_on_main()
         assert stored(home, "Session store").content.endswith("hour.x")
-
-
-async def test_a_fact_file_that_is_cut_off_is_repaired_from_the_list(home: Path) -> None:
-    path = home / "project.nugget.json"
-    async with opened(home) as app:
-        path.write_bytes(path.read_bytes()[:-40])
-        await app.until(lambda: "1 problem: !" in app.text)
-        await app.press("exclamation_mark")
-        await app.screen(ProblemsScreen)
-        await app.press("V")
-        await app.screen(ReviewScreen)
-        await app.press("ctrl+s")
-        await app.back_on_main()
-        await app.until(lambda: "problem: !" not in app.text)
-        assert Memory.open(home).snapshot.fact_count == 2
 
 
 async def test_findings_are_shown_before_they_are_repaired_and_u_takes_the_repair_back(home: Path) -> None:

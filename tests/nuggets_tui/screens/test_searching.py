@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,8 @@ from core.facts.recall import Recall
 from core.graph.edits import create_note, hide_note
 from core.memory import Memory
 from core.model.draft import Draft
-from core.search import SearchResult
 from core.search.signals import Ranked, Signal, Signals, waits
 from nuggets_tui.screens.choice import ChoiceScreen
-from nuggets_tui.screens.picker import PickerScreen
 from nuggets_tui.widgets.note_view import NotePane
 from nuggets_tui.widgets.notes import NotesPane
 from nuggets_tui.widgets.search_box import SearchBox
@@ -56,27 +54,6 @@ async def test_hits_come_at_once_and_what_takes_a_moment_to_find_out_comes_after
         await app.until(lambda: app.view.found is not None and bool(app.view.found.hits), "the note")
         assert [hit.note.id for hit in app.view.found.hits] == [note.id]
         assert not app.view.found.more
-
-
-def search_without_end(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, threading.Event]:
-    """Makes a search for "endless" go on until it is told to stop: whether it has begun, and whether it was told."""
-    begun, stopped_early = threading.Event(), threading.Event()
-    real = Memory.search_result
-
-    def endless(self: Memory, text: str, *rest: Any, stopped: Callable[[], bool], **named: Any) -> Any:
-        if text != "endless":
-            return real(self, text, *rest, stopped=stopped, **named)
-        begun.set()
-        pause = threading.Event()
-        for _ in range(3000):
-            if stopped():
-                stopped_early.set()
-                break
-            pause.wait(0.005)
-        return SearchResult()
-
-    monkeypatch.setattr(Memory, "search_result", endless)
-    return begun, stopped_early
 
 
 async def test_the_first_row_is_what_an_agent_would_be_answered_and_nothing_is_counted(home: Path) -> None:
@@ -162,37 +139,6 @@ async def test_stale_searches_are_dropped(home: Path, monkeypatch: pytest.Monkey
         await app.until(lambda: app.view.found is not None and app.view.found.query == "jwt")
         assert "jw" not in begun
         assert begun[-1] == "jwt"
-
-
-@pytest.mark.parametrize("then", ["jwt", ""])
-async def test_a_search_under_way_is_told_to_stop_once_something_else_is_typed(
-    home: Path, monkeypatch: pytest.MonkeyPatch, then: str
-) -> None:
-    async with opened(home) as app:
-        begun, stopped_early = search_without_end(monkeypatch)
-        await app.press("slash")
-        app.fill("#search", "endless")
-        await app.until(begun.is_set)
-        app.fill("#search", then)
-        await app.until(stopped_early.is_set, "the search gave up")
-        if then:
-            await app.until(lambda: app.view.found is not None and app.view.found.query == then)
-        else:
-            await app.pilot.pause(0.05)
-            assert app.view.found is None
-
-
-async def test_choosing_a_note_gives_up_a_search_for_what_was_typed_before(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with opened(home) as app:
-        await app.press("l")
-        await app.screen(PickerScreen)
-        begun, stopped_early = search_without_end(monkeypatch)
-        app.fill("#words", "endless")
-        await app.until(begun.is_set)
-        app.fill("#words", "")
-        await app.until(stopped_early.is_set, "the search gave up")
 
 
 async def test_an_answer_that_comes_late_is_the_first_row_for_whoever_types(
@@ -314,23 +260,6 @@ async def test_a_paste_becomes_one_line_cut_to_the_room_that_is_left(home: Path,
         assert "121 pasted characters were cut" in app.notices
         await paste("more")
         assert len(box.value) == 500
-
-
-async def test_a_list_that_ends_early_and_one_without_scores_say_so(tmp_path: Path) -> None:
-    def fill(draft: Draft) -> None:
-        for number in range(60):
-            create_note(draft, "project", f"needle {number}", f"text {number}")
-
-    Memory.open(tmp_path / "many").change("filled", fill)
-    async with opened(tmp_path / "many") as app:
-        await search(app, "needle")
-        assert "best 50" in app.text
-        assert "Results · best first" in app.text
-        await search(app, "nugget:project")
-        assert "60 hits ·" in app.text
-        assert "Results · newest first" in app.text
-        await search(app, "needle 59 title:59")
-        assert "1 hit ·" in app.text
 
 
 async def test_in_the_empty_box_up_brings_back_what_was_searched_before(home: Path) -> None:

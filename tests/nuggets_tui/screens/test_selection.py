@@ -12,7 +12,6 @@ from kits.app_kit import NARROW, WIDE, Driver, agent_on, opened
 
 from core.graph.edits import create_note, delete_note, edit_note
 from core.memory import Memory
-from core.model.draft import Draft
 from nuggets_tui import listing as listing_room
 from nuggets_tui.screens.basic import ConfirmScreen
 from nuggets_tui.screens.bulk_forms import BulkReview, ScopeScreen, TagsOfManyScreen
@@ -42,12 +41,6 @@ async def select(app: Driver, *wanted: str) -> None:
 
 def title_of(app: Driver, pane: type[NotesPane | FactsPane] = NotesPane) -> str:
     return app.main.query_one(pane)._border_title.plain  # type: ignore[union-attr]
-
-
-def lines_of(app: Driver) -> list[str]:
-    """The lines of the screen as they are handed to the terminal."""
-    strips = app.app.screen._compositor.render_strips(app.app.size)
-    return ["".join(segment.text for segment in strip) for strip in strips]
 
 
 async def test_the_selection_lives_through_search_order_and_reload_and_esc_lets_it_go(home: Path) -> None:
@@ -258,30 +251,6 @@ async def test_a_note_that_changed_while_it_was_reviewed_keeps_both_changes(home
     assert after.note(note.id).content == "Now on Fridays."
     assert "pinned" in after.note(note.id).tags
     assert gone.id not in after.by_id
-
-
-async def test_conditions_alone_filter_the_whole_list_in_its_order(home: Path) -> None:
-    memory = Memory.open(home)
-    many = [f"Old {number:03}" for number in range(120)]
-
-    def fill(draft: Draft) -> None:
-        for title in many:
-            create_note(draft, "project", title, "x", tags=["crowd"])
-
-    memory.change("many", fill)
-    async with opened(home) as app:
-        pane = app.main.query_one(NotesPane)
-        await app.press("slash", *"tag:crowd", "enter")
-        await app.until(lambda: pane.count == 120)
-        assert "120 hits" in app.text
-        assert title_of(app) == "2 Results · newest first"
-        await app.press("s", "s", "home")
-        assert title_of(app) == "2 Results · by title"
-        assert pane.row(0).key == next(n.id for n in app.view.snapshot.notes if n.title == "Old 000")
-        await app.press("ctrl+a")
-        assert len(app.view.selected) == 120
-        await app.press("escape")
-        assert title_of(app) == "2 Notes · 120 selected"
 
 
 async def test_an_order_of_many_notes_is_made_aside_while_the_list_stands(

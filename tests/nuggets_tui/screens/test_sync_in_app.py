@@ -207,31 +207,6 @@ async def test_closed_the_app_leaves_the_last_sync_to_a_process_nobody_waits_for
     assert [words[-3:] for words in started] == ([["--home", str(pair.home), "sync"]] if wanted else [])
 
 
-@pytest.mark.parametrize("width", [60, 80, 100, 120])
-async def test_what_waits_for_a_person_stays_longer_than_the_state_of_the_sync(
-    pair: Pair, width: int
-) -> None:
-    async with opened(pair.home, (width, 30)) as app:
-        await app.until(lambda: app.main.view.sync is not None)
-        await app.pilot.pause()
-        line = header(app).rstrip()
-        assert line.startswith(" nuggets")
-        assert "● live" in line
-        assert len(line) < width
-
-
-async def test_what_came_in_before_the_last_visit_is_no_news_in_the_header(pair: Pair) -> None:
-    pair.note_elsewhere("Deploy")
-    memory = Memory.open(pair.home, clock=lambda: NOW - timedelta(days=2))
-    assert Sync(memory).run().came_in == 1
-    memory.close()
-    seen = Memory.open(pair.home, clock=lambda: NOW - timedelta(days=1))
-    seen.visited()
-    seen.close()
-    async with opened(pair.home, (160, 40)) as app:
-        await app.until(lambda: "⇅ in step" in header(app), "in step")
-
-
 async def test_a_key_opens_what_came_in_also_after_the_next_sync(pair: Pair) -> None:
     async with opened(pair.home, (160, 40)) as app:
         await app.until(lambda: app.main.view.sync is not None)

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import random
-from pathlib import Path
 from typing import Any
 
 import pytest
-from kits.app_kit import opened
-from kits.frames import every_frame
-from kits.memory_files import GRAPH, graph_of, replace_bytes
 from textual.app import App, ComposeResult
 from textual.screen import Screen
 
 from nuggets_tui.safe_text import content
 from nuggets_tui.widgets.row_list import Row, RowList
-from nuggets_tui.widgets.search_box import SearchBox
 
 pytestmark = pytest.mark.slow
 
@@ -64,64 +58,6 @@ async def test_a_step_of_the_cursor_does_not_wait_for_the_clock() -> None:
         assert await frames_after(app) == 1
 
 
-async def test_steps_at_once_are_one_frame() -> None:
-    app = Lists()
-    async with app.run_test() as pilot:
-        await pilot.pause()
-        for _ in range(5):
-            app.rows.action_move("down")
-        assert await frames_after(app) == 1
-
-
-async def test_a_list_that_goes_asks_for_nothing() -> None:
-    app = Lists()
-    async with app.run_test() as pilot:
-        await pilot.pause()
-        app.rows.action_move("down")
-        await app.rows.remove()
-        await frames_after(app)
-        assert app.is_running
-
-
-async def test_results_do_not_wait_for_the_clock(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with opened(home) as app:
-        with every_frame(app.app):
-            shown = asyncio.Event()
-            display = app.app._display
-
-            def told(screen: Screen[Any], renderable: Any) -> None:
-                display(screen, renderable)
-                if app.view.found is not None:
-                    shown.set()
-
-            monkeypatch.setattr(app.app, "_display", told)
-            app.main.query_one(SearchBox).value = "token"
-            await asyncio.wait_for(shown.wait(), 30)
-            assert app.view.found is not None
-            assert app.view.found.hits
-
-
-async def test_what_another_program_writes_does_not_wait_for_the_clock(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with opened(home) as app:
-        with every_frame(app.app):
-            shown = asyncio.Event()
-            display = app.app._display
-
-            def told(screen: Screen[Any], renderable: Any) -> None:
-                display(screen, renderable)
-                if "Written outside" in app.text:
-                    shown.set()
-
-            monkeypatch.setattr(app.app, "_display", told)
-            graph = graph_of(home)
-            newest = next(note.id for note in app.view.snapshot.visible if note.title in app.text)
-            next(note for note in graph["notes"] if note["id"] == newest)["title"] = "Written outside"
-            replace_bytes(home / GRAPH, json.dumps(graph, indent=2).encode())
-            await asyncio.wait_for(shown.wait(), 30)
-
-
 def painted(app: App[None], rows: RowList) -> list[str]:
     """The lines of a list as they stand on the screen."""
     region = rows.region
@@ -152,20 +88,6 @@ async def test_whatever_rows_come_and_go_the_screen_shows_those_that_are_there(s
             before = painted(app, app.rows)
             app.rows._styles_cache.clear()
             assert before == painted(app, app.rows)
-
-
-@pytest.mark.parametrize("rows", [1, 3])
-async def test_words_of_an_empty_list_go_when_rows_come(rows: int) -> None:
-    app = Lists()
-    app.rows.empty_text = "\n".join(f"Word {number}" for number in range(9))
-    async with app.run_test(size=(40, 12)) as pilot:
-        app.rows.set_rows([])
-        await pilot.pause()
-        assert "Word 8" in "".join(painted(app, app.rows))
-        app.rows.set_rows([Row(str(number), (content(f"Row {number}"),)) for number in range(rows)])
-        await pilot.pause()
-        assert "Row 0" in "".join(painted(app, app.rows))
-        assert "Word" not in "".join(painted(app, app.rows))
 
 
 async def test_rows_that_show_what_they_showed_are_not_painted_again() -> None:
