@@ -123,24 +123,10 @@ def _calls(run: Any) -> Iterator[tuple[str, Any]]:
     yield "note hide", run("note", "hide", other["id"])
     yield "note unhide", run("note", "unhide", other["id"])
     yield "note unlink", run("note", "unlink", page["id"], other["id"])
-    for words in (
-        ["port"],
-        ["port", "--expand"],
-        ["deploy page", "--explain"],
-        ["deploy"],
-        ["zebra xylophone"],
-    ):
-        yield "recall", run("recall", *words)
-    for command in (
-        "status",
-        "notes",
-        "log",
-        "verify",
-        "resolve",
-        "secrets",
-        "searches",
-    ):
-        yield command.split()[0], run(*command.split())
+    for words in ("port", "port --expand", "deploy --explain", "deploy", "zebra"):
+        yield "recall", run("recall", *words.split())
+    for words in ("status", "notes", "log", "verify", "resolve", "secrets", "searches"):
+        yield words, run(words)
     assert run("notes", "--facts", "--nugget", "web")[0].keys() == {"key", "value", "hits"}
     yield "search", run("search", "deploy")
     Shape(NAMED["Explanation"]).check(run("search", "deploy", "--explain", page["id"])[0], "search --explain")
