@@ -78,7 +78,16 @@ def status(call: Invocation, name: str | None, project: bool) -> int:
     """Show how the memory stands in the files of each agent, or of one. Exit code 1 when the one is not connected."""
     place = place_of(project)
     found = {one: standings_of(one, place, command_of(call)) for one in ([name] if name else NAMES)}
-    agents = [_agent_document(one, place, standings) for one, standings in found.items()]
+    agents = []
+    for one, standings in found.items():
+        files = [
+            pick(each.target, "path part", state=each.shown) | ({"problem": each.problem} if each.problem else {})
+            for each in standings
+        ]  # fmt: skip
+        works = all(each.works for each in standings)
+        agents.append(
+            {"agent": one, "installed": is_installed(one, place), "connected": works, "files": files}
+        )
     document = {"version": VERSION, "scope": "project" if project else "user", "agents": agents}
     call.answer(document, lambda: _status_lines(place, found))
     return 0 if name is None or all(one.works for one in found[name]) else NOT_CONNECTED
@@ -160,15 +169,6 @@ def _change_lines(
         yield from filter(None, (agent.without.get("project" if project else "user", ""), agent.next_step))
         if not dry_run:
             yield f"Restart {agent.title}. To check: nuggets doctor. To undo: nuggets agent remove {name}"
-
-
-def _agent_document(name: str, place: Place, found: Sequence[Standing]) -> dict[str, Any]:
-    files = [
-        pick(one.target, "path part", state=one.shown) | ({"problem": one.problem} if one.problem else {})
-        for one in found
-    ]
-    connected = all(one.works for one in found)
-    return {"agent": name, "installed": is_installed(name, place), "connected": connected, "files": files}
 
 
 def _status_lines(place: Place, found: dict[str, tuple[Standing, ...]]) -> Iterator[Line]:

@@ -14,7 +14,7 @@ from nuggets_tui.cli.output import LONGEST, Line, Span, bold, dim, shorten, tabl
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
-    from core.bench import BenchResult, Mean, Share
+    from core.bench import BenchResult, Share
 
 _QUESTIONS = "questions.toml"
 
@@ -49,7 +49,10 @@ def _lines(results: list[BenchResult]) -> Iterator[Line]:
         size = f"{plural(len(one.answers), 'question')}, {plural(one.notes, 'note')}"
         rows += [
             (bold(shorten(one.name, LONGEST)), size, ""),
-            ("  nDCG@10 of search", *map(_mean, one.ndcg)),
+            (
+                "  nDCG@10 of search",
+                *(f"{mean.value:.3f} [{mean.low:.3f}, {mean.high:.3f}]" for mean in one.ndcg),
+            ),
             ("  answered right; first hit right", _share(one.right), _share(one.plain_right)),
             ("  right one offered, not claimed", _share(one.offered), ""),
             ("  claims right", _share(one.claims_right), ""),
@@ -57,10 +60,6 @@ def _lines(results: list[BenchResult]) -> Iterator[Line]:
             ("  claimed without an answer", _share(one.unanswerable_claimed), ""),
         ]
     yield from table(rows)
-
-
-def _mean(mean: Mean) -> str:
-    return f"{mean.value:.3f} [{mean.low:.3f}, {mean.high:.3f}]"
 
 
 def _share(share: Share) -> str:

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
-import msgspec
 
 from core.errors import ErrorCode, InvalidInputError
 from nuggets_tui.cli.invocation import Invocation
 from nuggets_tui.cli.options import YES, arg, command, flag
-from nuggets_tui.cli.output import LONGEST, Line, bold, dim, shorten, warn
+from nuggets_tui.cli.output import LONGEST, Line, bold, dim, pick, shorten, warn
 from nuggets_tui.words import plural, stale_lines
 
 if TYPE_CHECKING:
     from core.model.judgement import Stale, Standing
-    from core.model.note import Note
 
 _PAGES: Final = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", "MEMORY.md", ".claude/CLAUDE.md")
 _GONE = 1
@@ -42,44 +40,27 @@ def check(call: Invocation, path: Path | None, fix: bool, yes: bool) -> int:
     """
     stale = {} if path else _stale_notes(call)
     pages = (
-        _stale_pages(path)
-        if path
-        else [line for name in _PAGES for line in _lines_of(Path(_root(call), name))]
+        _stale_pages(path) if path else [one for name in _PAGES for one in _lines_of(Path(_root(call), name))]
     )
     now = datetime.now(UTC)
     notes = {id: call.memory_as_it_is.snapshot.by_id[id] for id in stale}
     done = _fixed(call, stale, yes) if fix and stale else ""
-
-    def document() -> dict[str, Any]:
-        return {
-            "notes": [
-                {"noteId": id, "title": notes[id].title, "stale": msgspec.to_builtins(one.references)}
-                for id, one in stale.items()
-            ],
-            "pages": [
-                {"file": str(file), "line": line, "stale": msgspec.to_builtins([one])}
-                for file, line, one in pages
-            ],
-            **({"changeSet": done} if done else {}),
-        }
-
-    def lines() -> Iterator[Line]:
-        for id, one in stale.items():
-            yield (bold(shorten(notes[id].title, LONGEST)), dim(f"  {id}"))
-            yield from (warn(f"  {line}") for line in stale_lines(one.references, now))
-        for file, line, told in pages:
-            yield (bold(f"{file}:{line}"), "  ", *(warn(said) for said in stale_lines([told], now)))
-        yield (
-            f"Fixed: nuggets undo {done}"
-            if done
-            else ""
-            if stale or pages
-            else "Everything is where it is said to be."
-        )
-
-    call.answer(document, lambda: [line for line in lines() if line])
-    told = [*(each for one in stale.values() for each in one.references), *(one for _, _, one in pages)]
-    return _GONE if any(one.state == "gone" for one in told) else 0
+    lines: list[Line] = []
+    for id, one in stale.items():
+        lines.append((bold(shorten(notes[id].title, LONGEST)), dim(f"  {id}")))
+        lines += [warn(f"  {line}") for line in stale_lines(one.references, now)]
+    for file, line, told in pages:
+        lines += [(bold(f"{file}:{line}"), "  ", *map(warn, stale_lines([told], now)))]
+    if done:
+        lines.append(f"Fixed: nuggets undo {done}")
+    document = {
+        "notes": [{"noteId": id, "title": notes[id].title, "stale": one.references} for id, one in stale.items()],
+        "pages": [{"file": str(file), "line": line, "stale": [one]} for file, line, one in pages],
+    }  # fmt: skip
+    document |= {"changeSet": done} if done else {}
+    call.answer(document, lines or ["Everything is where it is said to be."])
+    every = [*(each for one in stale.values() for each in one.references), *(one for _, _, one in pages)]
+    return _GONE if any(one.state == "gone" for one in every) else 0
 
 
 @command(
@@ -95,15 +76,12 @@ def blame(call: Invocation, what: str) -> None:
     said = os.path.relpath(what, root) if os.path.lexists(what) else what
     notes = list(memory.snapshot.visible)
     found = [memory.snapshot.by_id[id] for id in memory.grounding.naming(map(text_of, notes), said, root)]
-    call.answer(
-        [{"noteId": note.id, "title": note.title, "content": note.content} for note in found],
-        lambda: [*map(_note_line, found)] or [f"No note names {shorten(what, LONGEST)}."],
-    )
-
-
-def _note_line(note: Note) -> Line:
-    said = note.content.strip().split("\n", 1)[0]
-    return (bold(shorten(note.title, LONGEST)), f"  {shorten(said, LONGEST)}", dim(f"  {note.id}"))
+    lines: list[Line] = []
+    for note in found:
+        begins = shorten(note.content.strip().split("\n", 1)[0], LONGEST)
+        lines.append((bold(shorten(note.title, LONGEST)), f"  {begins}", dim(f"  {note.id}")))
+    document = [pick(note, "note_id=id title content") for note in found]
+    call.answer(document, lines or [f"No note names {shorten(what, LONGEST)}."])
 
 
 def _root(call: Invocation) -> str:

@@ -25,7 +25,7 @@ from nuggets_tui.cli.options import (
     known_nugget,
     limit,
     opt,
-    unknown_where,
+    refuse_unknown,
 )
 from nuggets_tui.cli.output import Line, Span, SpanStyle, bold, dim, table, warn
 from nuggets_tui.cli.values import FOLDER
@@ -88,11 +88,8 @@ def reflect(
         call.answer(done.to_dict, _lines(call, done, dry_run=dry_run))
         return
     proposed = memory.reflect(dry_run=True, accept=wanted, refuse=refused, sure=wanted is None, **where)
-    if proposed.unknown:
-        raise NotFoundError(
-            f"there is no proposed change {', '.join(proposed.unknown)}", kept="nothing was changed",
-            where=unknown_where(proposed.unknown, wanted or (), refused), todo="nuggets reflect --dry-run lists them",
-        )  # fmt: skip
+    kept = "nothing was changed"
+    refuse_unknown(proposed.unknown, wanted or (), refused, "proposed change", "reflect", kept)
     if dry_run or not (proposed.changes or proposed.refused):
         call.answer(proposed.to_dict, _lines(call, proposed, dry_run=dry_run, named=wanted is not None))
         return
@@ -264,11 +261,7 @@ def _promoted(
     if not asked and wanted is None:
         return promotion.promote(dry_run=dry_run, memory_dir=memory_dir, unattended=not dry_run), True
     proposed = promotion.promote(dry_run=True, memory_dir=memory_dir, accept=wanted, refuse=refused)
-    if proposed.unknown:
-        raise NotFoundError(
-            f"there is no proposed entry {', '.join(proposed.unknown)}", kept=_NOTHING,
-            where=unknown_where(proposed.unknown, wanted or (), refused), todo="nuggets promote --dry-run lists them",
-        )  # fmt: skip
+    refuse_unknown(proposed.unknown, wanted or (), refused, "proposed entry", "promote", _NOTHING)
     if dry_run:
         return proposed, True
     if asked and proposed.change_set.files:

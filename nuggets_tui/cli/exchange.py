@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from core import verbs
-from core.errors import NotFoundError
 from core.exchange.records import FORMATS
 from nuggets_tui.cli.invocation import NOTHING_CHANGED, Invocation, asks, bad_input, bytes_of
-from nuggets_tui.cli.log_text import applied_document
+from nuggets_tui.cli.log_text import applied_document, nothing_of
 from nuggets_tui.cli.options import (
     DRY_RUN,
     YES,
@@ -26,7 +25,7 @@ from nuggets_tui.cli.options import (
     id_list,
     must_be_named,
     opt,
-    unknown_where,
+    refuse_unknown,
 )
 from nuggets_tui.cli.output import (
     Line,
@@ -45,7 +44,7 @@ from nuggets_tui.cli.values import FOLDER
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
-    from core.memory import ExportFormat, ExportResult, Format, ImportResult, Memory
+    from core.memory import ExportFormat, ExportResult, ImportResult, Memory
     from core.model.change import ChangeSet
 
 _NOTHING: Final = "nothing was imported"
@@ -129,7 +128,8 @@ def import_(
     """
     must_be_named(nugget, "--nugget", _NOTHING)
     wanted = id_list(accept, "--accept") if accept is not None else None
-    memory, format = call.memory, _format(format_)
+    memory = call.memory
+    format = next((one for one in FORMATS if one == format_), None)
     with _progress("Reading") as line:
         read = memory.exchange.read(_source(source), format, line)
     options: dict[str, Any] = {"nugget": nugget or "", "accept": wanted}
@@ -137,18 +137,13 @@ def import_(
     if asked or dry_run or wanted is not None:
         with _progress("Comparing" if asked or dry_run else "Importing") as line:
             proposed = memory.exchange.bring(read, dry_run=True, progress=line, **options)
-        if proposed.unknown:
-            raise NotFoundError(
-                f"there is no item {', '.join(proposed.unknown)}", kept=_NOTHING,
-                where=unknown_where(proposed.unknown, wanted or (), ()), todo="nuggets import --dry-run lists them",
-            )  # fmt: skip
+        refuse_unknown(proposed.unknown, wanted or (), (), "item", "import", _NOTHING)
         if dry_run or proposed.change_set.empty:
             return _answer(call, memory, proposed, dry_run=dry_run)
         if asked:
             call.preview(_result_lines(proposed, would=True))
             if not call.confirm(f"Import {plural(len(proposed.of('new')), 'note')}?"):
-                made = proposed.change_set
-                nothing = msgspec.structs.replace(made, notes=(), facts=(), nuggets=(), files=())
+                nothing = nothing_of(proposed.change_set)
                 call.answer(lambda: _document(memory, proposed, nothing, True), [NOTHING_CHANGED])
                 return 0
     with _progress("Importing") as line:
@@ -164,10 +159,6 @@ def _source(source: str) -> str | bytes:
     if sys.stdin is None:
         raise bad_input("is closed", "standard input", _NOTHING)
     return bytes_of(sys.stdin.buffer, where="standard input", kept=_NOTHING, todo="give it as a file")
-
-
-def _format(name: str) -> Format | None:
-    return next((format for format in FORMATS if format == name), None)
 
 
 def _answer(call: Invocation, memory: Memory, result: ImportResult, *, dry_run: bool) -> int:

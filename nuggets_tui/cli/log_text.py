@@ -51,6 +51,11 @@ def applied_document(memory: Memory, done: ChangeSet) -> dict[str, Any]:
     return entry_document(Entry(seq=0, change_set=done))
 
 
+def nothing_of(planned: ChangeSet) -> ChangeSet:
+    """A change set that was not agreed to: it changes nothing."""
+    return msgspec.structs.replace(planned, notes=(), facts=(), nuggets=(), files=())
+
+
 def entry_document(entry: Entry, taken_back: Collection[str] = ()) -> dict[str, Any]:
     """An entry of the log, with each thing that can be taken back alone under its own id.
 

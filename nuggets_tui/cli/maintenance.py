@@ -6,15 +6,13 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from core.errors import AmbiguousError, NotFoundError, Remedy, few_of
 from core.model.names import iso
 from core.workspace import Workspace
 from nuggets_tui.cli.calling_agent import refuse_agents
 from nuggets_tui.cli.history import known_note
 from nuggets_tui.cli.invocation import NOTHING_CHANGED, Invocation, asks, bad_input
-from nuggets_tui.cli.log_text import applied_document, preview_lines
+from nuggets_tui.cli.log_text import applied_document, nothing_of, preview_lines
 from nuggets_tui.cli.moments import is_day, moment
 from nuggets_tui.cli.options import DRY_RUN, YES, arg, command, flag, opt
 from nuggets_tui.cli.output import Line, bold, dim, good, pick, table, warn
@@ -163,8 +161,7 @@ def restore(call: Invocation, when: str | None, note: str | None, dry_run: bool,
         # Where nobody can be asked, too: what --yes would do is seen before it is given.
         call.preview(_would_lines(planned, when))
     if not call.must_confirm(yes, f"restore {when}", f"Restore {things(planned)}?"):
-        nothing = msgspec.structs.replace(planned, notes=(), facts=(), nuggets=(), files=())
-        call.answer(lambda: applied_document(memory, nothing), [NOTHING_CHANGED])
+        call.answer(lambda: applied_document(memory, nothing_of(planned)), [NOTHING_CHANGED])
         return
     done = memory.apply(planned)
     call.answer(lambda: applied_document(memory, done), _restored_lines(done))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from core.errors import ErrorCode, InvalidInputError
+from core.errors import ErrorCode, InvalidInputError, NotFoundError
 from core.model.note import SCOPES, SOURCES, STABILITIES, TYPES
 from nuggets_tui.cli.invocation import Invocation, bad_input
 from nuggets_tui.cli.values import COUNT, TEXT, Number, Text
@@ -318,10 +318,20 @@ def id_list(text: str | None, option: str) -> tuple[str, ...]:
     return ids
 
 
-def unknown_where(unknown: Sequence[str], accepted: Sequence[str], refused: Sequence[str]) -> str:
-    """The options, of --accept and --refuse, in which ids stand that nothing proposed has."""
-    given = (("--accept", accepted), ("--refuse", refused))
-    return ", ".join(name for name, ids in given if any(id in unknown for id in ids))
+def refuse_unknown(
+    unknown: Sequence[str],
+    accepted: Sequence[str],
+    refused: Sequence[str],
+    what: str,
+    command: str,
+    kept: str,
+) -> None:
+    """Raises NotFoundError for ids of --accept and --refuse that nothing proposed has. what: one of those."""
+    if unknown:
+        given = (("--accept", accepted), ("--refuse", refused))
+        where = ", ".join(name for name, ids in given if any(id in unknown for id in ids))
+        todo = f"nuggets {command} --dry-run lists them"
+        raise NotFoundError(f"there is no {what} {', '.join(unknown)}", where=where, kept=kept, todo=todo)
 
 
 def new_nugget(name: str, known: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import IO, Any, Final, Literal
 
@@ -191,6 +191,19 @@ def wants_colour(stream: IO[str] | None) -> bool:
     """Whether looks are shown: on a terminal that can, unless NO_COLOR is set."""
     environ = os.environ
     return is_terminal(stream) and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
+
+
+def step_lines(
+    steps: Iterable[Any], told: Mapping[str, tuple[str, str, str]], dry_run: bool
+) -> Iterator[Line]:
+    """Steps of setting something up. told: what is said of each once it is done, where it was so before ("" for
+    nothing), and of a dry run.
+    """
+    for one in steps:
+        done, was_so, would = told[one.step]
+        said = was_so if one.already else would if dry_run else done
+        if said:
+            yield Span(said.format(one.what), "dim" if one.already else "")
 
 
 # Tables

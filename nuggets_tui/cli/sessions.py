@@ -20,7 +20,7 @@ from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
     from core.pipeline.database.sessions import Checkpoint, SessionScore
-    from core.pipeline.records import Ended, Recovery, SessionOverview, SessionPage
+    from core.pipeline.records import SessionOverview, SessionPage
     from core.pipeline.service import Pipeline
 
 NOT_FOUND: Final = 1
@@ -162,16 +162,11 @@ def end(call: Invocation, session: str | None, project: str | None, transcript: 
         "text": text,
         "warning": warning,
     }
-    call.answer(document | _score_document(done.score), _ended_lines(name, done))
-
-
-def _ended_lines(name: str, done: Ended) -> Iterator[Line]:
-    yield f"Session {name} ended."
-    yield from (f"Kept checkpoint {one.id}." for one in done.checkpoints)
-    if done.text is not None:
-        yield f"Saved the conversation as {done.text.raw_id}."
-    if done.score.recalled:
-        yield f"{helped_words(done.score)}."
+    saved = f"Saved the conversation as {text}." if text else ""
+    helped = f"{helped_words(done.score)}." if done.score.recalled else ""
+    kept = (f"Kept checkpoint {one.id}." for one in done.checkpoints)
+    lines = filter(None, [f"Session {name} ended.", *kept, saved, helped])
+    call.answer(document | _score_document(done.score), lines)
 
 
 @session.add(
@@ -188,8 +183,15 @@ def recover(call: Invocation, session: str | None, project: str | None, max_toke
         if pipeline is not None:
             about = "" if session else _project(project)
             found = pipeline.recover(session or "", project=about, tokens=max_tokens)
-    lines = _recovery_lines(found) if found else ["There is nothing to pick up."]
-    call.answer(_recovery_document(found), lines)
+    lines: list[Line] = ["There is nothing to pick up."]
+    document: dict[str, Any] = {"found": False}
+    if found is not None:
+        lines = [
+            bold(f"Session {found.session}, {plural(found.count, 'checkpoint')}"), *found.text.splitlines(),
+        ]  # fmt: skip
+        names = "session project author count shown truncated=cut text"
+        document = {"found": True} | pick(found, names, at=_time(found.at))
+    call.answer(document, lines)
     return None if found else NOT_FOUND
 
 
@@ -244,19 +246,7 @@ def _checkpoint_document(one: Checkpoint) -> dict[str, Any]:
     return pick(one, "id trigger=cause text=digest", at=_time(one.created_at))
 
 
-def _recovery_document(found: Recovery | None) -> dict[str, Any]:
-    if found is None:
-        return {"found": False}
-    names = "session project author count shown truncated=cut text"
-    return {"found": True} | pick(found, names, at=_time(found.at))
-
-
 # For people
-
-
-def _recovery_lines(found: Recovery) -> Iterator[Line]:
-    yield bold(f"Session {found.session}, {plural(found.count, 'checkpoint')}")
-    yield from found.text.splitlines()
 
 
 def _page_lines(page: SessionPage, titles: Mapping[str, str]) -> Iterator[Line]:

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Final
 from core.errors import ErrorCode
 from nuggets_tui.cli.invocation import Invocation, bad_input, can_ask
 from nuggets_tui.cli.options import DRY_RUN, arg, group, opt
-from nuggets_tui.cli.output import Line, Span, SpanStyle, bold, dim, pick, warn, write_lines
+from nuggets_tui.cli.output import Line, Span, SpanStyle, bold, dim, pick, step_lines, warn, write_lines
 from nuggets_tui.cli.values import FOLDER
 from nuggets_tui.words import local_time, plural
 
 if TYPE_CHECKING:
     from core.memory import Memory
-    from core.sync import StepDone, SyncResult, SyncState
+    from core.sync import SyncResult, SyncState
 
 _NOT_UP_TO_DATE, _CONFLICT = 1, 3
 # Of each step of setting up: what is said once it is done, where it was so before, and of a dry run.
@@ -106,15 +106,18 @@ def init(call: Invocation, remote: str | None, machine: str | None, dry_run: boo
     name = _machine(machine)
     had_notes = bool(memory.snapshot.notes)
     steps = set_up(memory.home, remote, driver=_driver(), machine=name, dry_run=dry_run, asks=can_ask())
-    lines = _step_lines(steps, dry_run=dry_run)
-    told = [_step_document(one) for one in steps]
+    lines = [*step_lines(steps, _STEPS, dry_run)]
+    told = [pick(one, "step what already") for one in steps]
     if dry_run:
         call.answer({"steps": told, "sync": None, "doubles": 0}, lines)
         return 0
     if not call.as_json:
         write_lines(lines)
     result = _run(memory)
-    doubles = _doubles(memory) if had_notes and result.came_in else 0
+    doubles, most = 0, len(memory.snapshot.notes)
+    if had_notes and result.came_in:
+        # Now that two memories are one, pairs of notes may look like one.
+        doubles = memory.reflect(dry_run=True, limit=most, max_merged=most).counts["merged"]
     said = (
         f"{plural(doubles, 'pair')} of notes look like one. To merge them: ",
         bold("nuggets reflect --all"),
@@ -143,7 +146,7 @@ def off(call: Invocation) -> None:
 
     steps = take_back(call.memory_as_it_is.home)
     lines = [_TAKEN_BACK[one.step].format(one.what) for one in steps]
-    call.answer({"steps": [_step_document(one) for one in steps]}, lines)
+    call.answer({"steps": [pick(one, "step what already") for one in steps]}, lines)
 
 
 def _run(memory: Memory) -> SyncResult:
@@ -172,21 +175,7 @@ def _driver() -> str:
     return f"{program} merge-file %O %A %B %P"
 
 
-def _doubles(memory: Memory) -> int:
-    """How many pairs of notes look like one, now that two memories are one."""
-    most = len(memory.snapshot.notes)
-    return memory.reflect(dry_run=True, limit=most, max_merged=most).counts["merged"]
-
-
 # Lines
-
-
-def _step_lines(steps: Iterable[StepDone], *, dry_run: bool) -> Iterator[Line]:
-    for one in steps:
-        done, was_so, would = _STEPS[one.step]
-        said = was_so if one.already else would if dry_run else done
-        if said:
-            yield Span(said.format(one.what), "dim" if one.already else "")
 
 
 def _result_lines(memory: Memory, result: SyncResult) -> Iterator[Line]:
@@ -242,10 +231,6 @@ def _state_lines(state: SyncState, *, after: bool = False) -> Iterator[Line]:
 
 
 # JSON
-
-
-def _step_document(one: StepDone) -> dict[str, Any]:
-    return pick(one, "step what already")
 
 
 def _state_document(state: SyncState) -> dict[str, Any]:

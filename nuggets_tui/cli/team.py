@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,14 +11,14 @@ from core.errors import ErrorCode, InvalidInputError
 from nuggets_tui.cli.calling_agent import agent_name, refuse_agents
 from nuggets_tui.cli.invocation import Invocation, bad_input, can_ask
 from nuggets_tui.cli.options import DRY_RUN, YES, arg, flag, group, opt
-from nuggets_tui.cli.output import Line, Span, bad, bold, dim, pick, warn
+from nuggets_tui.cli.output import Line, bad, bold, dim, pick, step_lines, warn
 from nuggets_tui.cli.values import FOLDER
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
     from core.memory import Memory
     from core.model.change import ChangeSet
-    from core.team import FolderStep, SharedFile, SharePlan, TeamState
+    from core.team import SharedFile, SharePlan, TeamState
 
 _STALE = 1
 _IGNORED: Final = "Git ignores {}: take it out of .gitignore."
@@ -136,16 +136,9 @@ def init(call: Invocation, folder: str | None, dry_run: bool) -> None:
     if made and not dry_run and can_ask() and not agent_name():
         # Nobody else's notes are in it.
         trust_folder(made)
-    call.answer({"steps": [pick(one, "step what already") for one in steps]}, _step_lines(steps, dry_run))
-
-
-def _step_lines(steps: Iterable[FolderStep], dry_run: bool) -> Iterator[Line]:
-    for one in steps:
-        done, was_so, would = _STEPS[one.step]
-        said = was_so if one.already else would if dry_run else done
-        yield Span(said.format(one.what), "warn" if one.step == "ignored" else "")
-    if not dry_run:
-        yield dim("Commit it like any other folder. To propose notes for it: nuggets team share NOTE...")
+    then = dim("Commit it like any other folder. To propose notes for it: nuggets team share NOTE...")
+    lines = [*step_lines(steps, _STEPS, dry_run), *([] if dry_run else [then])]
+    call.answer({"steps": [pick(one, "step what already") for one in steps]}, lines)
 
 
 @team.add(

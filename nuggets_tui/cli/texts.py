@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -169,14 +169,13 @@ def add(
     told = [
         as_json(one.document) | pick(one, "outcome job_id", replaces=one.replaces or None) for one in added
     ]
-    call.answer(told, _added_lines(added))
-
-
-def _added_lines(added: Sequence[AddedDocument]) -> Iterator[Line]:
-    for one in added:
-        yield (f"{_OUTCOMES[one.outcome]} ", bold(_title(one.document)), dim(f"  {one.document.id}"))
+    lines: list[Line] = [
+        (f"{_OUTCOMES[one.outcome]} ", bold(_title(one.document)), dim(f"  {one.document.id}"))
+        for one in added
+    ]
     if any(one.job_id is not None for one in added):
-        yield dim("`nuggets daemon` indexes it, or the app while it is open.")
+        lines.append(dim("`nuggets daemon` indexes it, or the app while it is open."))
+    call.answer(told, lines)
 
 
 @document.add(
