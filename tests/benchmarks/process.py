@@ -86,7 +86,13 @@ def main() -> int:
             }
             for name, words in rows.items():
                 taken.setdefault(name, []).append(seconds(words))
-        for words in (["--version"], ["--help"], ["notes", "--facts", "--nugget", "project"], ["status"], ["status"]):
+        for words in (
+            ["--version"],
+            ["--help"],
+            ["notes", "--facts", "--nugget", "project"],
+            ["status"],
+            ["status"],
+        ):
             command = (
                 [*program, *words] if words[0].startswith("--") else [*program, "--home", str(home), *words]
             )
