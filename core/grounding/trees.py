@@ -47,6 +47,7 @@ class Tree:
         # What each file was when its digest was made, and whether a folder is one of the project's own.
         self._digests: dict[str, tuple[object, str]] = {}
         self._inside: dict[str, bool] = {}
+        self._stored: dict[str, str | None] = {}
 
     # Git
 
@@ -138,10 +139,12 @@ class Tree:
 
     def text(self, path: str) -> str | None:
         """The text of a file; None for none, a folder, a large or a binary one."""
-        stored = self.blobs.get(path) if self.commit or path in self.absent else None
-        data = self.ask("cat-file", "blob", stored) if stored else None if self.commit else self._read(path)
-        bad = data is None or len(data) > _LARGEST or b"\0" in data[:8_000]
-        return None if bad or data is None else data.decode("utf-8", "replace")
+        if not self.commit and path not in self.absent:
+            return _decoded(self._read(path))
+        if path not in self._stored:
+            blob = self.blobs.get(path)
+            self._stored[path] = _decoded(self.ask("cat-file", "blob", blob)) if blob else None
+        return self._stored[path]
 
     def _read(self, path: str) -> bytes | None:
         full = os.path.join(self.root, path)
@@ -185,7 +188,7 @@ class Tree:
         for some in (ordered[at : at + _AT_ONCE] for at in range(0, len(ordered), _AT_ONCE)):
             wanted = re.compile("|".join(rf"(?<![\w$]){re.escape(name)}(?![\w$])" for name in some))
             for line in self._grep(some):
-                for name in set(wanted.findall(line.text[:_LONGEST_LINE])):
+                for name in set(wanted.findall(line.text)):
                     found[name].append(line)
         return found
 
@@ -197,13 +200,18 @@ class Tree:
             number, _, text = rest.partition(b"\0")
             if number.isdigit():
                 name = os.fsdecode(path).removeprefix(f"{self.commit}:")
-                yield Line(name, int(number), text.decode("utf-8", "replace"))
+                yield Line(name, int(number), text[:_LONGEST_LINE].decode("utf-8", "replace"))
 
 
 def digest(data: bytes, like: str = "") -> str:
     """The digest of a file's content as git makes it. like: a digest of the repository, whose length tells which."""
     made = hashlib.sha256 if len(like) == 64 else hashlib.sha1
     return made(b"blob %d\0" % len(data) + data).hexdigest()
+
+
+def _decoded(data: bytes | None) -> str | None:
+    bad = data is None or len(data) > _LARGEST or b"\0" in data[:8_000]
+    return None if bad or data is None else data.decode("utf-8", "replace")
 
 
 def _grouped(pairs: Iterator[tuple[str, str]]) -> Mapping[str, list[str]]:

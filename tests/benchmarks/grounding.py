@@ -1,7 +1,7 @@
 """Notes held against code: how much of what moved or is gone is told, how often falsely, and how long it takes.
 
 python tests/benchmarks/grounding.py                made-up histories, and 1,000 references
-python tests/benchmarks/grounding.py REPOSITORY     what its own pages named at 20 of its commits, held against now
+python tests/benchmarks/grounding.py REPOSITORY     what its own pages named at 8 of its commits, held against now
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from core.grounding.states import Past, standings
 from core.grounding.trees import Tree
 from core.model.judgement import Standing
 
-_COMMITS = 20
+_COMMITS = 8
 _PAGES = (".md", ".mdx", ".rst")
 
 

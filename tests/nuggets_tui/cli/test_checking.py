@@ -22,6 +22,8 @@ def root(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     commit(folder)
     monkeypatch.chdir(folder)
     monkeypatch.delenv("NUGGETS_PROJECT", raising=False)
+    # However slow the machine is.
+    monkeypatch.setattr("core.grounding.SECONDS_OF_AN_ANSWER", 60.0)
     return folder
 
 
