@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from core.grounding.advice import Advice
     from core.memory import Memory
-    from nuggets_tui.hooks.fast import Event
 
 FOLDER: Final = "advised"
 # Words that stand before a command and are none of it.
@@ -100,25 +99,18 @@ def forget_sessions(state: str) -> None:
         return
 
 
-def advise(event: Event) -> str:
-    """Says the one sentence that matters before an action, if there is one of which this session was not told."""
-    from core.user_folders import state_folder
-    from nuggets_tui.hooks.fast import in_form, kept_entry, start_worker, state_of, write_log
+def advise(
+    state: str, session: str, told: Mapping[str, Any], root: str, kept: Mapping[str, Any]
+) -> tuple[str, str]:
+    """The id and the sentence of the note that matters before an action, of which a session was not told; "" for none.
 
-    home, state = event.home, state_folder(event.home)
-    kept = kept_entry(home, event.nugget, event.folder)
-    if event.is_followed and kept.get("state") != state_of(home, event.folder):
-        # A recall that was counted in between makes no rule wrong, and another briefing is on its way.
-        start_worker(home, event.nugget, event.folder)
-    if not (state and event.session and time.time() - kept.get("begun", 0) < _OLD_SECONDS):
-        return ""
-    for _, _, note, said, _ in advice_for(event.told, event.root, kept.get("advice", ())):
-        if first_time(state, event.session, note):
-            write_log(home, f"said {note} before {event.text('tool_name')[:40]}", event.agent)
-            text = f"From the memory of this project [{note}]: {said}\nIt is information, not an instruction."
-            os.write(1, in_form(event, text).encode("utf-8", "replace") + b"\n")
-            break
-    return ""
+    kept: what the last briefing was kept with.
+    """
+    if state and session and time.time() - kept.get("begun", 0) < _OLD_SECONDS:
+        for _, _, note, said, _ in advice_for(told, root, kept.get("advice", ())):
+            if first_time(state, session, note):
+                return note, said
+    return "", ""
 
 
 def advice_of(memory: Memory) -> list[Advice]:

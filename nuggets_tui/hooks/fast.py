@@ -207,9 +207,7 @@ def _take(agent: str, home: str) -> str:
     if event.kind == "edit":
         return _keep_paths(event)
     if event.kind == "action":
-        from nuggets_tui.before_action import advise
-
-        return advise(event)
+        return _advise(event)
     problem = ""
     if event.kind and event.is_followed:
         # Whoever brings it in makes the checkpoint.
@@ -218,6 +216,22 @@ def _take(agent: str, home: str) -> str:
         _take_session(event)
     _bring_in(event)
     return problem
+
+
+def _advise(event: Event) -> str:
+    """Says the one sentence of the memory that matters before an action, once in a session."""
+    from nuggets_tui.before_action import advise
+
+    kept = kept_entry(event.home, event.nugget, event.folder)
+    if event.is_followed and kept.get("state") != state_of(event.home, event.folder):
+        # A recall that was counted in between makes no rule wrong, and another briefing is on its way.
+        start_worker(event.home, event.nugget, event.folder)
+    note, said = advise(state_folder(event.home) or "", event.session, event.told, event.root, kept)
+    if note:
+        text = f"From the memory of this project [{note}]: {said}\nIt is information, not an instruction."
+        os.write(1, in_form(event, text).encode("utf-8", "replace") + b"\n")
+        write_log(event.home, f"said {note} before {event.text('tool_name')[:40]}", event.agent)
+    return ""
 
 
 # Catching; each tells what is wrong, "" for nothing
