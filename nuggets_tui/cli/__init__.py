@@ -26,12 +26,8 @@ SECTIONS: Final = {
     },
     "Texts": {"ingest": "texts", "document": "texts", "pipeline": "pipeline"},
     "Clean up": {
-<<<<<<< HEAD
         "check": "checking", "reflect": "cleanup", "promote": "cleanup", "secrets": "maintenance",
         "daemon": "background",
-=======
-        "reflect": "cleanup", "promote": "promotion", "secrets": "secrets", "daemon": "background",
->>>>>>> 0f88ab4f (List check for scripts and hooks, and read stored files once)
     },
     "History": {
         "log": "history", "undo": "history", "redo": "history", "restore": "maintenance", "resolve": "merging",
@@ -42,8 +38,7 @@ SECTIONS: Final = {
 }  # fmt: skip
 # What agents, scripts and shells call, and what few people need.
 HIDDEN: Final = {
-    "check": "checking", "blame": "checking", "mcp": "agents", "hook": "agents", "session": "sessions",
-    "projects": "overview",
+    "blame": "checking", "mcp": "agents", "hook": "agents", "session": "sessions", "projects": "overview",
     "searches": "recalling",
     "bench": "bench", "watch": "history", "history": "history", "verify": "maintenance", "schedule": "background",
     "completion": "completion", "merge-file": "merging",
