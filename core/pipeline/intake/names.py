@@ -49,6 +49,8 @@ _CLOSING: Final = "\"'`)]}>*_~“”‘’«»„‹›|,;:.!?…，；：。、
 _ENDS_RUN: Final = frozenset(',;:)]}>"“”»，；：、|')
 _POSSESSIVE: Final = re.compile(r"(?:'s|’s|'|’)$")
 _ACRONYM: Final = re.compile(r"[A-Z]{2,6}s?(?:-?\d[\w.]{0,8})?", re.ASCII)
+# Within back-ticks of one line.
+_TICKED: Final = re.compile(r"`([^`\n]*)`")
 _IDENTIFIER: Final = re.compile(r"[@\w][\w.:/@+-]*(?:\(\))?")
 _JOINT: Final = re.compile(r"\w_\w|[a-z\d][A-Z]|[A-Z]{2}[a-z]|\w[-./]\w|::")
 _PACKAGE: Final = re.compile(r"@[a-z\d][\w.-]{0,60}/[a-z\d][\w.-]{0,80}", re.ASCII)
@@ -122,7 +124,10 @@ def find_names(text: str, known: Container[str] = frozenset()) -> tuple[Name, ..
     """
     scanned = without_output(text[:SCANNED])
     coded = list(_outermost(_coded(scanned)))
-    blanked = _blanked(scanned, coded)
+    blanked = scanned
+    for start, end in (mention.span for mention in coded):
+        # A sign that is no word, in the place of code.
+        blanked = blanked[:start] + f" {'-' * (end - start - 2)} "[: end - start] + blanked[end:]
     mentions, doubtful = list(coded), list[tuple[Mention, bool]]()
     if not blanked.isascii():
         mentions += [
@@ -150,7 +155,13 @@ def find_names(text: str, known: Container[str] = frozenset()) -> tuple[Name, ..
         name = canonical_name(mention.name)
         if name in sure or name in known or (name in supported and name not in lower_case):
             mentions.append(mention)
-    return _gathered(mentions)
+    places: dict[str, list[Mention]] = {}
+    for mention in sorted(mentions, key=lambda mention: mention.span):
+        places.setdefault(canonical_name(mention.name), []).append(mention)
+    return tuple(
+        Name(found[0].name, name, found[0].kind, tuple(one.span for one in found))
+        for name, found in places.items()
+    )
 
 
 def _in_german(text: str, all_german: bool) -> bool:
@@ -173,33 +184,15 @@ def _outermost(mentions: Iterator[Mention]) -> Iterator[Mention]:
             yield mention
 
 
-def _gathered(mentions: list[Mention]) -> tuple[Name, ...]:
-    """Names with all their places, in order of the first."""
-    found: dict[str, list[Mention]] = {}
-    for mention in sorted(mentions, key=lambda mention: mention.span):
-        found.setdefault(canonical_name(mention.name), []).append(mention)
-    return tuple(
-        Name(places[0].name, name, places[0].kind, tuple(place.span for place in places))
-        for name, places in found.items()
-    )
-
-
 def _coded(text: str) -> Iterator[Mention]:
     """Identifiers in back-ticks, packages and paths."""
-    ticks = [place for place, char in enumerate(text) if char in "`\n"]
-    opened = -1
-    for place in ticks:
-        if text[place] == "\n":
-            opened = -1
-        elif opened < 0:
-            opened = place
-        else:
-            said = text[opened + 1 : place]
-            if SHORTEST_NAME <= len(said) <= _LONGEST_IDENTIFIER and _is_identifier(said):
-                name = said.removesuffix("()")
-                kind: NameKind = "package" if _PACKAGE.fullmatch(said) else "identifier"
-                yield Mention(TextSpan(opened + 1, opened + 1 + len(name)), name, kind)
-            opened = -1
+    for found in _TICKED.finditer(text):
+        said = found[1]
+        fits = SHORTEST_NAME <= len(said) <= _LONGEST_IDENTIFIER
+        if fits and _IDENTIFIER.fullmatch(said) and _JOINT.search(said):
+            name = said.removesuffix("()")
+            kind: NameKind = "package" if _PACKAGE.fullmatch(said) else "identifier"
+            yield Mention(TextSpan(found.start(1), found.start(1) + len(name)), name, kind)
     for word in _words(text, 0, len(text)) if "@" in text else ():
         if _PACKAGE.fullmatch(word.text):
             yield Mention(word.span, word.text, "package")
@@ -208,22 +201,6 @@ def _coded(text: str) -> Iterator[Mention]:
             if _SLASH.search(reference.path):
                 start = found.start() + reference.start
                 yield Mention(TextSpan(start, start + len(reference.path)), reference.path, "path")
-
-
-def _is_identifier(said: str) -> bool:
-    return _IDENTIFIER.fullmatch(said) is not None and _JOINT.search(said) is not None
-
-
-def _blanked(text: str, coded: list[Mention]) -> str:
-    """The text with what is code replaced by a sign that is no word, all else in its place."""
-    parts: list[str] = []
-    place = 0
-    for mention in coded:
-        start, end = mention.span
-        if start >= place:
-            parts += [text[place:start], f" {'-' * (end - start - 2)} "[: end - start]]
-            place = end
-    return "".join(parts) + text[place:]
 
 
 def _words(text: str, start: int, end: int) -> Iterator[_Word]:
@@ -340,6 +317,7 @@ def _has_capital(word: str) -> bool:
     if not 2 <= len(word) <= _LONGEST_WORD or not word[0].isalpha() or word[0].islower():
         return False
     said = compose(word)
+    head, _, tail = said.lower().replace("’", "'").partition("'")
     looks = (len(said) > 1 and (said[0].isupper() or said[0].istitle()) and said[1].islower()) or (
         _ACRONYM.fullmatch(said) is not None
         or _CAPITALS_FIRST.fullmatch(said) is not None
@@ -350,14 +328,9 @@ def _has_capital(word: str) -> bool:
         and "://" not in said
         and not (said[:2].isupper() and _ACRONYM_ENDS.sub("", said).lower() in WORDS["generic acronyms"])
         and said.lower().replace("’", "'") not in WORDS["no names"]
-        and not _contracted(said)
+        # I'm, Don't, They've.
+        and not (tail == "t" or (tail in {"m", "ve", "re", "ll", "d"} and head in WORDS["no names"]))
     )
-
-
-def _contracted(word: str) -> bool:
-    """Whether it is a pronoun or auxiliary with what it was drawn together with: I'm, Don't, They've."""
-    head, _, tail = word.lower().replace("’", "'").partition("'")
-    return tail in {"m", "t", "ve", "re", "ll", "d"} and (tail == "t" or head in WORDS["no names"])
 
 
 def _is_distinct(word: str) -> bool:
@@ -408,6 +381,7 @@ def _is_supported(word: _Word, after: _Word | None, words: tuple[_Word, ...]) ->
 # What a program printed: logs, stack traces, listings, code between fences.
 _FENCE: Final = re.compile(r"^[ \t]{0,3}(```|~~~)[^\n]*\n(?:.*\n)*?[ \t]{0,3}\1[ \t]*$", re.MULTILINE)
 _INDENTED: Final = re.compile(r"(?:\t| {4})\s*\S")
+_VISIBLE: Final = re.compile(r"[^\n\r]")
 _ITEM: Final = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s")
 _PRINTED: Final = re.compile(
     r"""\s*(?:
@@ -429,7 +403,7 @@ def without_output(text: str) -> str:
     Code between fences; lines that look like a log, a stack trace or a difference; and lines indented by four, where
     others are not and they belong to no list.
     """
-    text = _FENCE.sub(lambda found: _blank(found[0]), text)
+    text = _FENCE.sub(lambda found: _VISIBLE.sub(" ", found[0]), text)
     lines = text.split("\n")
     some_are_not = any(line.strip() and not _INDENTED.match(line) for line in lines)
     listed = False
@@ -438,9 +412,5 @@ def without_output(text: str) -> str:
             continue
         listed = _ITEM.match(line) is not None or (listed and line[:1].isspace())
         if (some_are_not and not listed and _INDENTED.match(line)) or _PRINTED.match(line):
-            lines[number] = _blank(line)
+            lines[number] = _VISIBLE.sub(" ", line)
     return "\n".join(lines)
-
-
-def _blank(text: str) -> str:
-    return "".join(char if char in "\n\r" else " " for char in text)
