@@ -196,18 +196,18 @@ _USUAL: Final = _named(PipelineConfiguration())
 # Everything in counts; moments are epoch ms, NULL for never. since: from when on the oldest open work has waited: a job
 # that failed waits from its making on, one that was let go again from then on. progress: when a job was last completed,
 # a part of a long text read or a note written. Of the ends of sessions nobody waits for any.
-_COUNTS: Final = """
-SELECT (SELECT count(*) FROM jobs WHERE status = 'pending' AND type = 'document_ingest') AS documents_waiting,
-    (SELECT count(*) FROM jobs WHERE status = 'pending' AND type = 'session_end') AS sessions_waiting,
+_INPUTS: Final = """
+SELECT (SELECT count(*) FROM jobs
+        WHERE status = 'pending' AND type NOT IN ('document_ingest', 'session_end')) AS waiting,
+    (SELECT count(*) FROM jobs WHERE status = 'pending' AND type = 'document_ingest') AS documents,
     (SELECT count(*) FROM jobs WHERE status = 'completed' AND type = 'extract' AND error_class = 'unread') AS unread,
     (SELECT count(*) FROM proposals WHERE status IN ('proposed', 'review', 'blocked')) AS proposals_open,
-    (SELECT count(*) FROM raw_memories WHERE gone_at IS NULL) AS raw,
     (SELECT count(*) FROM raw_memories WHERE status = 'extracted' AND gone_at IS NULL) AS read,
-    (SELECT count(*) FROM facts WHERE status = 'active') AS facts,
-    (SELECT count(*) FROM proposals WHERE status IN ('applied', 'deduped', 'none', 'rejected')) AS outcomes,
-    (SELECT count(*) FROM entities) AS entities,
-    (SELECT count(*) FROM documents WHERE removed_at IS NULL AND status = 'done') AS documents,
-    (SELECT max(done_at) FROM note_edits WHERE status = 'done') AS last_written_at,
+    (SELECT count(*) FROM facts WHERE status = 'active')
+        + (SELECT count(*) FROM proposals WHERE status IN ('applied', 'deduped', 'none', 'rejected')) AS facts,
+    (SELECT max(failed_at) FROM jobs WHERE status = 'dead') AS died,
+    coalesce(
+        (SELECT error FROM jobs WHERE status = 'dead' ORDER BY failed_at DESC, id DESC LIMIT 1), '') AS died_of,
     (SELECT min(at) FROM (
         SELECT min(CASE WHEN failed_at = updated_at THEN created_at ELSE updated_at END) AS at FROM jobs
             WHERE status = 'pending' AND type <> 'session_end'
@@ -217,6 +217,15 @@ SELECT (SELECT count(*) FROM jobs WHERE status = 'pending' AND type = 'document_
         SELECT max(completed_at) AS at FROM jobs WHERE status = 'completed'
         UNION ALL SELECT max(json_extract(result, '$.readAt')) FROM jobs WHERE status IN ('pending', 'leased')
         UNION ALL SELECT max(done_at) FROM note_edits WHERE status = 'done')) AS progress
+"""
+
+
+_TOTALS: Final = """
+SELECT (SELECT count(*) FROM raw_memories WHERE gone_at IS NULL) AS raw,
+    (SELECT count(*) FROM facts WHERE status = 'active') AS facts,
+    (SELECT count(*) FROM entities) AS entities,
+    (SELECT count(*) FROM documents WHERE removed_at IS NULL AND status = 'done') AS documents,
+    (SELECT max(done_at) FROM note_edits WHERE status = 'done') AS last_written_at
 """
 
 
@@ -230,53 +239,19 @@ def status_of(
 ) -> PipelineStatus:
     """How the pipeline of a memory stands. Reads only."""
     reader = database.reading
-    totals, jobs = reader.connection.execute(_COUNTS).fetchone(), reader.jobs.counts()
-    dead = reader.connection.execute(
-        "SELECT failed_at, error FROM jobs WHERE status = 'dead' ORDER BY failed_at DESC, id DESC LIMIT 1"
-    ).fetchone()
-    running = reader.jobs.running()
-    state, why = pipeline_state(
-        StateInputs(
-            mode=mode(configuration),
-            frozen=configuration.mutations_frozen,
-            paused=reader.meta.number(PAUSED) is not None,
-            provider=provider,
-            now=now,
-            waiting=jobs.get("pending", 0) - totals["documents_waiting"] - totals["sessions_waiting"],
-            documents=totals["documents_waiting"],
-            held=jobs.get("held", 0),
-            running=jobs.get("leased", 0),
-            dead=jobs.get("dead", 0),
-            proposals_open=totals["proposals_open"],
-            read=totals["read"],
-            facts=totals["facts"] + totals["outcomes"],
-            since=totals["since"],
-            progress=totals["progress"],
-            died=dead["failed_at"] if dead else None,
-            died_of=dead["error"] if dead else "",
-            unread=totals["unread"],
-            unreadable=_unreadable(warnings),
-            model_named=provider.name != _USUAL[0] or _named(configuration) != _USUAL,
-        )
-    )
+    found, totals = (dict(reader.connection.execute(query).fetchone()) for query in (_INPUTS, _TOTALS))
+    jobs, running = reader.jobs.counts(), reader.jobs.running()
+    inputs = StateInputs(
+        mode(configuration), configuration.mutations_frozen, reader.meta.number(PAUSED) is not None, provider, now,
+        held=jobs.get("held", 0), running=jobs.get("leased", 0), dead=jobs.get("dead", 0),
+        unreadable=_unreadable(warnings), model_named=provider.name != _USUAL[0] or _named(configuration) != _USUAL,
+        **found,
+    )  # fmt: skip
+    state, why = pipeline_state(inputs)
     return PipelineStatus(
-        mode=mode(configuration),
-        frozen=configuration.mutations_frozen,
-        light=state,
-        why=why,
-        jobs=jobs,
-        proposals_open=totals["proposals_open"],
-        raw=totals["raw"],
-        facts=totals["facts"],
-        entities=totals["entities"],
-        unread=totals["unread"],
-        documents=totals["documents"],
-        embeddings=embeddings,
-        last_written_at=totals["last_written_at"],
-        running=running[0] if running else None,
-        provider=provider,
-        warnings=warnings,
-    )
+        inputs.mode, inputs.frozen, state, why, jobs=jobs, proposals_open=inputs.proposals_open, unread=inputs.unread,
+        embeddings=embeddings, running=running[0] if running else None, provider=provider, warnings=warnings, **totals,
+    )  # fmt: skip
 
 
 def status_without_database(

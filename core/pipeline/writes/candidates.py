@@ -30,8 +30,6 @@ from core.text.tokens import STOP_WORDS, words
 
 if TYPE_CHECKING:
     from core.memory import Memory
-    from core.search import Hit
-    from core.settings import SearchSettings
 
 _MOST_PER_SCORER: Final = 10
 _LONGEST_READ: Final = 2_000
@@ -76,7 +74,7 @@ class CandidateSearch:
             return (StoredCandidate(there.note_id, there.content, there.type, 1.0, there.content_hash),)
         if refused is not None:
             return (StoredCandidate(refused.id, refused.content, refused.type, 1.0, digest),)
-        found = self._among_notes(content)
+        found, mine = self._among_notes(content), saying(content)
         taken_back: list[StoredCandidate] = []
         matches = reader.facts.matching(
             self.nugget, match_terms(content), _MOST_PER_SCORER, self.database.counted_words
@@ -91,10 +89,14 @@ class CandidateSearch:
             candidate = StoredCandidate(fact.note_id, text, fact.type, normalised_bm25(score, best))
             if seen:
                 found[fact.note_id] = candidate
-            elif says_the_same(saying(content), saying(text)):
+            elif says_the_same(mine, saying(text)):
                 # A person took its note back: it is not made again, nor ever offered as something to change.
                 taken_back.append(candidate)
-        found |= _among_proposals(content, waiting)
+        for one, said in waiting:
+            # A proposal that speaks of what the fact speaks of.
+            close = similarity(mine.meaning, said.meaning)
+            if close >= _CLOSE:
+                found[one.id] = StoredCandidate(one.id, one.content, one.type, close, said.content_hash)
         kept = [one for one in found.values() if one.score >= self.search.min_score]
         kept.sort(key=lambda one: (-one.score, one.id))
         return (*kept[:MOST_CANDIDATES], *taken_back[:1])
@@ -109,42 +111,21 @@ class CandidateSearch:
         nugget = known_nugget(self.nugget, names)
         # Looking at the nugget of each note costs as much as the search where there is but one.
         wanted = None if names == (nugget,) else Filters(nugget=nugget)
-        hits = self.memory.search(query, _MOST_PER_SCORER, wanted, settings=self._weights())
-        floor = self.memory.settings.search.relevance_floor
-        # What shares next to nothing with a fact is nothing to hold it against.
-        return {hit.note.id: self._candidate(hit) for hit in hits if hit.breakdown.coverage >= floor}
-
-    def _weights(self) -> SearchSettings:
-        """The search of the memory, by what the note itself says and nothing else: its two scorers."""
-        return msgspec.structs.replace(
-            self.memory.settings.search,
-            vector_weight=self.search.alpha,
-            text_weight=1 - self.search.alpha,
-            durable_boost=0.0,
-            own_boost=0.0,
-            confidence_boost=0.0,
-            meaning_weight=0.0,
-            # Of each hit only the scores of the two scorers are read.
-            softmax_over=1,
-        )
-
-    def _candidate(self, hit: Hit) -> StoredCandidate:
-        parts = hit.breakdown
-        score = hybrid_score(parts.text_score, parts.vector_score, self.search.alpha)
-        return StoredCandidate(hit.note.id, hit.note.content, hit.note.type or "note", score)
-
-
-def _among_proposals(
-    content: str, waiting: Sequence[tuple[StoredProposal, Saying]]
-) -> dict[str, StoredCandidate]:
-    """The proposals that speak of what a fact speaks of, by their ids."""
-    mine = saying(content) if waiting else None
-    found = {}
-    for one, said in waiting:
-        close = similarity(mine.meaning, said.meaning) if mine is not None else 0.0
-        if close >= _CLOSE:
-            found[one.id] = StoredCandidate(one.id, one.content, one.type, close, said.content_hash)
-    return found
+        # By what the note itself says and nothing else: of each hit only the scores of the two scorers are read.
+        weights = msgspec.structs.replace(
+            self.memory.settings.search, vector_weight=self.search.alpha, text_weight=1 - self.search.alpha,
+            durable_boost=0.0, own_boost=0.0, confidence_boost=0.0, meaning_weight=0.0, softmax_over=1,
+        )  # fmt: skip
+        found = {}
+        for note, parts in (
+            (hit.note, hit.breakdown)
+            for hit in self.memory.search(query, _MOST_PER_SCORER, wanted, settings=weights)
+        ):
+            # What shares next to nothing with a fact is nothing to hold it against.
+            if parts.coverage >= self.memory.settings.search.relevance_floor:
+                score = hybrid_score(parts.text_score, parts.vector_score, self.search.alpha)
+                found[note.id] = StoredCandidate(note.id, note.content, note.type or "note", score)
+        return found
 
 
 def plain_query(content: str) -> str:
