@@ -23,7 +23,6 @@ from core.pipeline.models.provider import (
     BudgetSpentError,
     ModelError,
     ModelHttpError,
-    ModelMissingError,
     ModelTimeoutError,
     Schema,
 )
@@ -190,32 +189,6 @@ def test_a_model_that_fails_three_times_leaves_a_dead_job_with_its_reason(
     assert "ollama timeout after 45000ms" in job.error
     assert pipeline.raw(raw_id).status == "failed"
     assert pipeline.status().light is PipelineState.STUCK
-
-
-def test_a_dead_job_can_be_tried_again(opened: Opened, clock: Clock) -> None:
-    opened(Failing(ModelMissingError("model qwen3:4b is missing"))).ingest(TEXT)
-    pipeline = opened(Failing(ModelHttpError("Ollama HTTP 400: bad", status=400)))
-    drain(pipeline)
-    job = only_job(pipeline)
-    assert (job.status, job.error_class) == ("dead", "bad_request")
-    healed = opened(parrot())
-    assert healed.retry_dead() == 1
-    drain(healed)
-    assert note_texts(healed) == [TEXT]
-
-
-def test_a_rest_after_a_failure_is_the_jobs_own_and_others_go_on(opened: Opened, clock: Clock) -> None:
-    model = ScriptedModel([ModelTimeoutError("late"), found("The office cat is called Turing.")])
-    pipeline = opened(model)
-    pipeline.ingest(TEXT)
-    clock.forward(seconds=1)
-    pipeline.ingest("The office cat is called Turing.")
-    first, second = pipeline.tick(), pipeline.tick()
-    assert first.job is not None
-    assert first.job.status == "pending"
-    assert first.delay_ms > 0
-    assert second.job is not None
-    assert second.job.status == "completed"
 
 
 def test_a_burst_of_texts_that_the_model_cannot_read_keeps_no_other_waiting(opened: Opened) -> None:

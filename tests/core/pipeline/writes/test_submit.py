@@ -296,16 +296,6 @@ def test_a_session_that_named_its_project_once_need_not_again(database: Database
 # Entities that are known
 
 
-def test_a_known_entity_is_found_by_its_alias(database: Database, submit: Remember) -> None:
-    submit("We met Caroline in Seattle")
-    caroline = rows(database, "SELECT id FROM entities WHERE canonical_name = 'caroline'")[0][0]
-    with database.write() as writer:
-        writer.entities.merge(caroline, writer.entities.find_or_make_entity("Carol", "extracted", 1), 1)
-    later = submit("Carol")
-    assert names_of(database, later.raw_id) == {"caroline"}
-    assert database.reading.count("SELECT count(*) FROM entities WHERE id = root") == 2
-
-
 def test_two_names_of_one_entity_are_no_pair(database: Database, submit: Remember) -> None:
     submit("We met Caroline")
     with database.write() as writer:
@@ -330,14 +320,6 @@ def test_what_was_said_becomes_a_constraint_once_it_is_decided(database: Databas
     assert rows(database, "SELECT content, kind, importance FROM attributes") == [
         ("decided to use tabs", "constraint", 0.85)
     ]
-
-
-def test_the_type_of_an_entity_stays_what_it_is_known_to_be(database: Database, submit: Remember) -> None:
-    submit("We met Anna")
-    with database.write() as writer:
-        writer.connection.execute("UPDATE entities SET type = 'person'")
-    submit("We met Anna again")
-    assert rows(database, "SELECT name, type FROM entities") == [("Anna", "person")]
 
 
 # One transaction
