@@ -203,16 +203,18 @@ _ANY_VERB: Final = re.compile(
     "chose|choos|decided|switch|migrat|pick|went|going|stick|commit|settl|will|prefer|adopt|decision",
     re.IGNORECASE,
 )
+_AUXILIARY: Final = "(?:have|has|had|do|does|did|should|shall|can|could|would|will|may|might|are|is|was|were)"
+_SUBJECT: Final = "(?:i|we|you|he|she|it|they|the|any(?:one|body)|some(?:one|body))"
 _ASKS: Final = re.compile(
-    r"[\W_]*(?:(?:have|has|had|do|does|did|should|shall|can|could|would|will|may|might|are|is|was|were)[\W_]+"
-    r"(?:i|we|you|he|she|it|they|the|any(?:one|body)|some(?:one|body))\b"
-    r"|(?:who|whom|which|what|when|where|why|how)[\W_]+(?:(?:have|has|had|do|does|did|should|shall|can|could|would"
-    r"|will|may|might|are|is|was|were)\b|\w+[\W_]+should\b))",
+    rf"[\W_]*(?:{_AUXILIARY}{_GAP}{_SUBJECT}\b"
+    rf"|(?:who|whom|which|what|when|where|why|how){_GAP}(?:{_AUXILIARY}\b|\w+{_GAP}should\b))",
     re.IGNORECASE,
 )
 _DENIES: Final = WORDS["negations"] | {"hardly", "undecided", "whether", "if", "unless"}
 _ANEW: Final = re.compile(r"[,;:]|\b(?:but|then)\b", re.IGNORECASE)
+# Words before a verb, and characters that hold so many.
 _NEGATION_REACH: Final = 5
+_LOOKED_BACK: Final = 200
 
 
 def find_decisions(text: str) -> tuple[Decision, ...]:
@@ -237,7 +239,7 @@ def decisions_in(text: str, segments: Iterable[TextSegment]) -> tuple[Decision, 
                 Decision(form, TextSpan(one.start("verb"), one.end("rest")))
                 for form, pattern in enumerate(_PATTERNS, 1)
                 for one in pattern.finditer(text, start, end)
-                if not _is_negated(text[start : one.start("verb")])
+                if not _is_negated(text[max(start, one.start("verb") - _LOOKED_BACK) : one.start("verb")])
             ),
             key=lambda decision: decision.span,
         )
