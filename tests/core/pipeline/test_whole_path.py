@@ -7,7 +7,6 @@ import json
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 from kits.fake_ollama import FakeOllama, Line, Reply
@@ -154,22 +153,6 @@ def test_a_model_that_misbehaves_costs_nothing_but_time(
         ollama.by_prompt = well
         until_written(pipeline, clock)
         assert notes(tmp_path) == sorted(FACTS)
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        {"facts": "all of them", "entities": None},
-        {"facts": [1, None, ["a"], {"content": 5}, {"content": "short"}], "entities": [{"source": 1}]},
-        {"facts": []},
-    ],
-)
-def test_values_of_wrong_types_are_dropped_and_the_job_is_done(tmp_path: Path, said: Any) -> None:
-    with FakeOllama([said]) as ollama, pipeline_at(tmp_path, ollama, clock := Clock()) as pipeline:
-        pipeline.ingest(TEXT, nugget="memory")
-        until_written(pipeline, clock)
-        assert notes(tmp_path) == []
-        assert len(ollama.prompts) == 1
 
 
 def test_a_question_that_the_server_cannot_understand_is_not_asked_again(tmp_path: Path) -> None:

@@ -292,28 +292,6 @@ def test_no_wait_that_a_provider_names_is_endless(opened: Opened, clock: Clock, 
 # With a server
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "fault",
-    [
-        Reply("busy", status=500), Reply("overloaded", status=503), Reply("slowly", status=429),
-        Reply("gateway", status=502, body="<html>bad gateway</html>"), Reply(drop="before"), Reply(drop="within"),
-    ],
-    ids=["500", "503", "429", "502", "dropped", "dropped within"],
-)  # fmt: skip
-def test_a_server_with_faults_loses_no_text(tmp_path: Path, clock: Clock, fault: Reply) -> None:
-    with FakeOllama(by_prompt=lambda _: fault) as ollama, with_ollama(tmp_path, ollama, clock) as pipeline:
-        pipeline.ingest(TEXT)
-        for _ in range(24):
-            drain(pipeline)
-            clock.forward(minutes=10)
-        job = only_job(pipeline)
-        assert (job.status, job.attempts, job.error_class) == ("pending", 0, "http")
-        answering(ollama)
-        drain(pipeline)
-        assert note_texts(pipeline) == [TEXT]
-
-
 @pytest.mark.parametrize(
     ("headers", "seconds"),
     [
