@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from core.search import Explanation, Filters, Hit
     from core.search.conditions import Elsewhere
     from core.search.query_syntax import Question
-    from core.search.results import Breakdown, ScoreReason
+    from core.search.results import ScoreReason
     from nuggets_tui.differences import TitleOf
 
 # The parts of a score in the order in which they are told: of a breakdown's lines, what a person calls it.
@@ -48,12 +48,11 @@ class Given:
 
 @dataclass(frozen=True)
 class Line:
-    """A part of the score after its weight, with what it is made of, the greatest first. about: how it was got."""
+    """A part of the score after its weight, with what it is made of, the greatest first."""
 
     name: str
     value: float
     given: tuple[Given, ...] = ()
-    about: str = ""
 
 
 @dataclass(frozen=True)
@@ -256,12 +255,8 @@ def _lines(hit: Hit) -> tuple[Line, ...]:
         value: float = getattr(parts, line)
         given = tuple(Given(said(reason), reason.value) for reason in parts.reasons if reason.line == line)
         if value or name in ("words", "vector", "boost"):
-            made.append(Line(name, value, given, _vector_about(parts) if name == "vector" else ""))
+            made.append(Line(name, value, given))
     return tuple(made)
-
-
-def _vector_about(parts: Breakdown) -> str:
-    return f"similarity of query and note: {number(parts.raw_vector())} of 1" if parts.vector else ""
 
 
 def said(reason: ScoreReason) -> str:

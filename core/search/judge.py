@@ -14,7 +14,7 @@ from core.model.note import custom_tags
 from core.search.asked import asked_kinds, is_telling, names_no_thing
 from core.search.documents import NO_WORD, is_content_word
 from core.search.state import State
-from core.search.terms import Expansion, Term
+from core.search.terms import Expansion, Term, is_usual
 from core.text.languages import is_common, is_everyday, serves_grammar, stem_in
 from core.text.mask import all_masked
 from core.text.normalise import squeeze
@@ -40,6 +40,7 @@ _EVERYDAY: Final = 0.15
 _COMMON: Final = 0.6
 _IDLE: Final = 0.3
 _SHORTEST: Final = 3
+_SHORT: Final = 4
 # What any word weighs; the rest of its weight is its rarity in the memory, beside that of the rarest there can be.
 _LEAST_WEIGHT: Final = 0.15
 _FEW_NOTES: Final = 20
@@ -71,6 +72,8 @@ _AS_GOOD_FROM: Final = 0.9
 _PARTLY: Final = 0.16
 _FEW_WORDS: Final = 3
 _STORY: Final = 8
+# How alike a word of the note is at least for which one may be misspelt.
+_LIKE: Final = 0.6
 _OF_KIND: Final = 0.8
 _OTHER_KIND: Final = 0.3
 # A query that names this share of a fact's key is about that fact.
@@ -116,14 +119,15 @@ class Verdict(NamedTuple):
 
 class _Held(NamedTuple):
     """weights: what a note's best passage holds of each word of the query. kind: 1 where it has such a value as the
-    question asks for, -1 where it has none, 0 where nothing tells. title: whether it has one of its own.
-    length: its stems.
+    question asks for, -1 where it has none, 0 where nothing tells. title: whether it has one of its own. names: its
+    stems.
     """
 
     weights: list[float]
     kind: int
     title: bool
     titled: float
+    names: Collection[str]
     length: int
 
 
@@ -192,14 +196,28 @@ class Judge:
         return Verdict(self.evidence(row), least, tied or (least < FOUND_FROM and beside))
 
     def _beside_the_point(self, row: int) -> bool:
-        """Whether a note only asks, holds no more than an everyday word, or lacks a rare one and has no title."""
+        """Whether a note only asks, holds no more than an everyday word, or is about something else: it has no title
+        and lacks a rare word; or it is a fact not wholly named and holds but one word in its value.
+        """
         note, held = self._ranking.state.notes[row], self._held(row)
         everyday = sum(held.weights) < _TELLS and held.titled < _WHOLLY_NAMED
         if everyday or note.content.rstrip().endswith("?"):
             return True
         terms = list(zip(self._ranking.terms, self._words, held.weights, strict=True))
         lacking = [one for one, (full, _), part in terms if part < full / 2 and not is_everyday(one.stem)]
-        return not (held.title or all(is_common(term.stem) for term in lacking))
+        kinds = {one.kind for term, _, part in terms if part for one in _own(term) if one.text > 0}
+        if not (held.title or all(is_common(term.stem) for term in lacking)):
+            return True
+        if not note.is_fact or held.titled >= _WHOLLY_NAMED:
+            return False
+        numbered = any(char.isdigit() for term, _, part in terms if part for char in term.word)
+        return (
+            not held.titled
+            and not numbered
+            and held.kind < 1
+            and kinds != {"meaning"}
+            and _is_lone(held.weights)
+        )
 
     def _others(self, row: int, most: int = COMPARED) -> list[int]:
         """Those of the best notes that say something else than the note of a row."""
@@ -242,8 +260,9 @@ class Judge:
         if held.length > _PASSAGE or len(telling) > _FEW_WORDS:
             return False
         lacking = (term for term, (full, _), part in telling if part < full * _PARTLY and term.word.isalpha())
+        lacking = (term for term in lacking if term.word not in self._idle or is_telling(term.stem))
         return any(
-            len(term.word) >= _SHORTEST and (term.word not in self._idle or is_telling(term.stem))
+            _own(term) or (len(term.word) >= _SHORTEST and not _may_be_misspelt(term.word, held.names))
             for term in lacking
         )
 
@@ -294,7 +313,8 @@ class Judge:
         for place, (term, (weight, _)) in enumerate(zip(self._ranking.terms, self._words, strict=True)):
             if kind > 0 and term.word in self._asking:
                 best[place] = max(best[place], _OF_KIND * weight)
-        return _Held(best, kind, *self._named_of_title(row), len(stems))
+        held = {names[number] for number in stems if number != NO_WORD}
+        return _Held(best, kind, *self._named_of_title(row), held, len(stems))
 
     def _kind(self, row: int) -> int:
         """As `_Held.kind` has it."""
@@ -322,6 +342,16 @@ class Judge:
             whole = named == sum(weights.values()) and min(counts.values(), default=0) <= CLAIMED_AMONG
             titled = max(titled, named / sum(weights.values()) if weights and (whole or not name) else 0.0)
         return own, titled
+
+
+def _may_be_misspelt(word: str, names: Collection[str]) -> bool:
+    """Whether a word that is no usual one is written somewhat like one of some stems."""
+    if is_usual(word):
+        return False
+    from rapidfuzz import process
+    from rapidfuzz.distance import OSA
+
+    return process.extractOne(word, names, scorer=OSA.normalized_similarity, score_cutoff=_LIKE) is not None
 
 
 def _best_passage(title: list[float], places: Sequence[tuple[int, int, float]]) -> list[float]:
@@ -395,7 +425,8 @@ def _own(term: Term) -> list[Expansion]:
     """How a word of a note may be one of the query."""
     as_good = (one for one in term.meanings if one.likeness >= _AS_GOOD_FROM)
     spelt = (one for one in term.readings if one.text > 0)
-    return [*spelt, *as_good]
+    usual = len(term.word) <= _SHORT and is_usual(term.word)
+    return [*(one for one in spelt if not (usual and one.kind == "spelling")), *as_good]
 
 
 def _doubled(asked: Sequence[Term]) -> Iterator[int]:
@@ -419,8 +450,14 @@ def _weighed(state: State, term: Term, idle: bool) -> tuple[float, dict[str, flo
         rarity = _rarity(state, known)
     else:
         rarity = max(_sureness(one) * _rarity(state, state.count(one.stem)) for one in own)
-    weight = _weight(rarity, term.stem) * (_IDLE if idle or (not own and len(term.word) < _SHORTEST) else 1.0)
+    # A short word that is none tells nothing: "hw", "thes".
+    unknown = idle or (not own and (len(term.word) < _SHORTEST or _is_slip(term.word)))
+    weight = _weight(rarity, term.stem) * (_IDLE if unknown else 1.0)
     return weight, {one.stem: _sureness(one) for one in (*term.meanings, *own)}
+
+
+def _is_slip(word: str) -> bool:
+    return len(word) <= _SHORT and word.isalpha() and not is_usual(word)
 
 
 def _weight(rarity: float, stem: str) -> float:

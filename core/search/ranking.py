@@ -208,7 +208,6 @@ class Ranking:
             coverage=float(self.text.coverage[row]),
             reached=float(self.text.reached[row]),
             likelihood=self._likelihood(row),
-            raw_vector=lambda: min(self.vector.cosine(self.state, row), 1.0),
             raw_text=lambda: _original_text_score(self.query, haystack(note)),
             _matched=lambda: matched_words(
                 note, self.state.language(row), self._looked_for(row), self.query, bool(self.text.phrase[row])

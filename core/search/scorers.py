@@ -12,7 +12,7 @@ import numpy as np
 from core.model.note import Note
 from core.search.documents import PAIR_SHARE, haystack, is_content_word, searched_fields
 from core.search.query_syntax import Query, is_excluded, squeezed, stands
-from core.search.state import Counts, Mask, Numbers, State, Values, length_of
+from core.search.state import Counts, Mask, Numbers, State, Values
 from core.search.terms import Expansion, Term
 from core.settings import SearchSettings
 from core.text.languages import serves_grammar
@@ -71,13 +71,7 @@ class VectorScores:
 
     weights: Mapping[str, float]
     pairs: Sequence[PairWeight]
-    length: float
     scaled: Values
-
-    def cosine(self, state: State, row: int) -> float:
-        """The cosine of the query's vector and that of a row."""
-        lengths = max(length_of(state.document(row)), TINY) * max(self.length, TINY)
-        return float(self.scaled[row]) / float(state.scales[row]) / lengths
 
 
 def score_text(
@@ -162,8 +156,7 @@ def score_vectors(
     dots = np.zeros(len(state))
     for weight, found in shared:
         dots[found.rows] += weight * (1.0 + np.log(found.counts))
-    squares = sum(weight**2 for weight in weights.values()) + sum(pair.weight**2 for pair in pairs)
-    return VectorScores(weights, pairs, squares**0.5, dots * state.scales)
+    return VectorScores(weights, pairs, dots * state.scales)
 
 
 def greatest(state: State, values: Values, rows: Numbers, count: int) -> Numbers:

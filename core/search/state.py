@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.model.note import Note
-from core.search.documents import NO_WORD, PAIR_SHARE, Document, Reader, weight
+from core.search.documents import NO_WORD, Document, Reader, weight
 from core.text.languages import LANGUAGES, Language, serves_grammar, stem_in
 
 if TYPE_CHECKING:
@@ -261,12 +261,6 @@ def pair_weights(document: Document) -> dict[tuple[int, int], float]:
     """The weight of each pair of neighbouring stems before PAIR_SHARE: 1 + ln(count)."""
     pairs = Counter(pair for pair in pairwise(document.stems) if all(pair))
     return {pair: weight(count) for pair, count in pairs.items()}
-
-
-def length_of(document: Document) -> float:
-    """The length of a note's vector."""
-    stems, pairs = stem_weights(document).values(), pair_weights(document).values()
-    return math.sqrt(sum(one**2 for one in stems) + PAIR_SHARE**2 * sum(one**2 for one in pairs))
 
 
 # What is kept in a file

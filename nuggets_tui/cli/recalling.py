@@ -488,7 +488,7 @@ def explained_document(explanation: Explanation) -> dict[str, Any]:
         rank=hit.rank, obstacle=explanation.obstacle or None, missing=parts.query_words().missing,
         coverage=parts.coverage, likelihood=parts.likelihood,
         parts={line: value for line, value in values.items() if value or line not in ("exact", "signals")},
-        reasons=parts.reasons, rawVector=parts.raw_vector(), rawText=parts.raw_text(),
+        reasons=parts.reasons, rawText=parts.raw_text(),
     )  # fmt: skip
 
 
@@ -505,8 +505,7 @@ def _why_lines(explanation: Explanation, answer: Any) -> Iterator[Line]:
     yield from (f"{_INDENT}{sentence}" for sentence in answer.sentences)
     for line in answer.lines:
         yield ""
-        told = dim(f"  {line.about}" if line.about else "")
-        yield (f"{number(line.value):>10}  ", bold(f"{line.name:<8}"), _blocks(line.value, _WIDE_BAR), told)
+        yield (f"{number(line.value):>10}  ", bold(f"{line.name:<8}"), _blocks(line.value, _WIDE_BAR))
         for given in line.given:
             yield Span(f"{number(given.value):>16}  {given.text}", "dim" if given.quiet else "")
     if answer.lines:

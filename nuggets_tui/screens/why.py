@@ -116,8 +116,6 @@ def _score(answer: Why, width: int) -> Iterator[Content]:
         begins = start + min(line.value, 0.0)
         yield _headed(line.name, line.value, stacked([(abs(line.value), style)], bar, full, begins))
         start += line.value
-        if line.about:
-            yield from _hanging(Content(" " * _INDENT), Content.styled(line.about, MUTED), width)
         yield from _reasons(line, width)
     yield Content.styled("─" * min(width, _INDENT + bar), MUTED)
     spans = [(line.value, _STYLE_OF[line.name]) for line in answer.lines]

@@ -40,7 +40,6 @@ def assert_sound(parts: Breakdown) -> None:
     assert 0 <= parts.text_score <= 1
     assert 0 <= parts.coverage <= 1
     assert 0 <= parts.raw_text() <= 1.75
-    assert 0 <= parts.raw_vector() <= 1
     assert 0 <= parts.boost <= MOST_BOOST + 1e-12
 
 

@@ -14,7 +14,7 @@ FIELDS = {
 }  # fmt: skip
 EXPLAINED = {
     "rank", "total", "obstacle", "missing", "floor", "needed", "parts", "reasons", "coverage",
-    "rawVector", "rawText", "judgement", "likelihood",
+    "rawText", "judgement", "likelihood",
 }  # fmt: skip
 
 
