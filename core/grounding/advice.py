@@ -25,9 +25,6 @@ _RULE: Final = re.compile(
     re.IGNORECASE,
 )
 _QUOTED: Final = re.compile(r"`([^`\n]{3,100})`")
-_RUN: Final = re.compile(
-    r"\b(?:run|running|call|use|using|execute)\s+((?:[a-z][\w.-]*|\./[\w./-]+)(?:\s+[\w./:=@-]+){1,3})"
-)
 _COMMAND: Final = re.compile(r"(?:\./)?[a-z][\w./-]*(?:\s+[\w./:=@,*-]+)+")
 
 Kind = Literal["file", "folder", "command"]
@@ -62,7 +59,11 @@ def _of_note(note: Note, standings: Sequence[Standing]) -> Iterator[Advice]:
         if not 8 < len(said) <= _LONGEST or not (_RULE.search(said) or note.type == "preference"):
             continue
         made = [_of_file(note, one, said) for one in files if one.said in sentence]
-        made += [Advice("command", name, note.id, said, note.hits) for name in _commands(said)]
+        made += [
+            Advice("command", name, note.id, said, note.hits)
+            for name in _QUOTED.findall(said)
+            if _COMMAND.fullmatch(name)
+        ]
         if made and not secrets_of(note):
             yield from made
 
@@ -71,11 +72,3 @@ def _of_file(note: Note, one: Standing, said: str) -> Advice:
     name = one.where.partition(":")[0] if one.state == "moved" else one.name
     kind: Kind = "folder" if one.said.endswith("/") or "." not in name.rpartition("/")[2] else "file"
     return Advice(kind, name, note.id, said, note.hits)
-
-
-def _commands(said: str) -> Iterator[str]:
-    for quoted in _QUOTED.findall(said):
-        if _COMMAND.fullmatch(quoted):
-            yield quoted
-    if "`" not in said:
-        yield from (match.rstrip(".,") for match in _RUN.findall(said))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
 from typing import Final, NamedTuple
 
@@ -99,22 +99,13 @@ def mark(text: str) -> str:
 
 
 def _file(one: Reference, tree: Tree, folder: str) -> Bound | None:
-    path = next((path for path in _readings(one.name, tree, folder) if tree.has(path)), "")
-    if not path:
-        return None
-    marks = marks_of_line(tree.text(path), one.line) if one.line else ()
+    # A bare name is the one file of that name.
+    alike = tree.by_name.get(one.name, ()) if "/" not in one.name else ()
+    readings = (f"{folder}/{one.name}" if folder else one.name, one.name, *(alike if len(alike) == 1 else ()))
+    path = next((path for path in readings if tree.has(path)), "")
+    marks = marks_of_line(tree.text(path), one.line) if path and one.line else ()
     # A line that the file does not have was never named.
-    return None if one.line and not any(marks) else Bound(one, path, tree.blob(path), marks=marks)
-
-
-def _readings(name: str, tree: Tree, folder: str) -> Iterator[str]:
-    if folder:
-        yield f"{folder}/{name}"
-    yield name
-    if "/" not in name:
-        # A bare name is the one file of that name.
-        alike = tree.by_name.get(name, ())
-        yield from alike if len(alike) == 1 else ()
+    return Bound(one, path, tree.blob(path), marks=marks) if path and (any(marks) or not one.line) else None
 
 
 def marks_of_line(text: str | None, number: int) -> tuple[str, ...]:
@@ -226,21 +217,15 @@ def targets(tool: str, text: str | None) -> Mapping[str, str]:
 
 def _setting(one: Reference, tree: Tree, lines: Sequence[Line]) -> Bound | None:
     held = lines_of_setting(one, tree, lines)
-    if not held:
-        return None
-    return Bound(one, held[0].path if one.kind == "key" else "")
+    return Bound(one, held[0].path if one.kind == "key" else "") if held else None
 
 
 def lines_of_setting(one: Reference, tree: Tree, lines: Iterable[Line]) -> list[Line]:
     """The lines that set or read a variable, or that set a configuration key, whose other parts are in the file too."""
     if one.kind == "variable":
         return [line for line in lines if not _PROSE.search(line.path)]
-    *around, last = one.name.split(".")
-    shape = re.compile(rf"(?:^|[{{,\s])[\"']?{re.escape(last)}[\"']?\s*[:=]")
+    *around, last = map(re.escape, one.name.split("."))
+    shape = re.compile(rf"(?:^|[{{,\s])[\"']?{last}[\"']?\s*[:=]")
+    parts = [re.compile(rf"(?<![\w-]){part}(?![\w-])") for part in around]
     held = [line for line in lines if _CONFIGURATION.search(line.path) and shape.search(line.text)]
-    texts = {path: tree.text(path) or "" for path in {line.path for line in held}}
-    return [
-        line
-        for line in held
-        if all(re.search(rf"(?<![\w-]){re.escape(part)}(?![\w-])", texts[line.path]) for part in around)
-    ]
+    return [line for line in held if all(part.search(tree.text(line.path) or "") for part in parts)]

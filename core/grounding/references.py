@@ -34,11 +34,6 @@ _COMMAND: Final = re.compile(
     r"|(?:uv|poetry|pdm|hatch)\s+(run)\s+)"
     r"([A-Za-z@][\w:./@-]*)"
 )
-# What these tools do themselves, whatever a project calls its scripts.
-_OWN_WORDS: Final = frozenset(
-    ("install", "i", "ci", "add", "remove", "update", "upgrade", "init", "publish", "exec", "run", "dlx", "create",
-     "link", "audit", "config", "login", "pack", "version", "why", "outdated", "x")
-)  # fmt: skip
 
 
 class Reference(NamedTuple):
@@ -99,25 +94,19 @@ def relative(path: str, root: str) -> str:
 def _named(text: str) -> Iterator[Reference]:
     for match in _COMMAND.finditer(text):
         tool, target = next(filter(None, match.groups()[:4])), match[5].rstrip(".:")
-        if target not in _OWN_WORDS:
-            yield Reference("command", match[0].rstrip(".:"), f"{tool} {target}", 0, match.start())
+        yield Reference("command", match[0].rstrip(".:"), f"{tool} {target}", 0, match.start())
     for match in _VARIABLE.finditer(text):
         yield Reference("variable", match[0], match[0], 0, match.start())
     for match in _CALLED.finditer(text):
         yield _symbol(match[0], match.start())
     for quoted in _QUOTED.finditer(text):
         said, start = quoted[1], quoted.start(1)
-        if _SYMBOL.fullmatch(said) and _is_written_as_symbol(said):
+        joined = said.endswith("()") or "::" in said or "#" in said or ("." in said and said[0].isupper())
+        written_so = (joined or _HUMPED.search(said)) and not _VARIABLE.fullmatch(said)
+        if written_so and _SYMBOL.fullmatch(said):
             yield _symbol(said, start)
         if _KEY.fullmatch(said) and not said.endswith("()"):
             yield Reference("key", said, said, 0, start)
-
-
-def _is_written_as_symbol(said: str) -> bool:
-    if _VARIABLE.fullmatch(said):
-        return False
-    joined = said.endswith("()") or "::" in said or "#" in said or ("." in said and said[0].isupper())
-    return joined or bool(_HUMPED.search(said))
 
 
 def _symbol(said: str, start: int) -> Reference:

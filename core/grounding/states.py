@@ -11,17 +11,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from core.grounding.binding import (
-    Bound,
-    definitions,
-    last_part,
-    lines_of_setting,
-    manifests,
-    mark,
-    mark_of_body,
-    marks_of_line,
-    targets,
-)
+from core.grounding import binding
+from core.grounding.binding import Bound, last_part, mark
 from core.grounding.references import Reference
 from core.grounding.trees import Line, Tree, digest
 from core.model.judgement import Standing
@@ -64,7 +55,7 @@ def _standing(one: Bound, tree: Tree, past: Past, lines: Mapping[str, Sequence[L
         return _of_command(one, tree, past)
     if reference.kind == "symbol":
         return _of_symbol(one, tree, past, lines.get(last, ()))
-    if not tree.is_late and lines_of_setting(reference, tree, lines[last]):
+    if not tree.is_late and binding.lines_of_setting(reference, tree, lines[last]):
         return _standing_of(reference, "fresh")
     return past.gone(one, last)
 
@@ -78,7 +69,7 @@ def _of_file(one: Bound, tree: Tree, past: Past) -> Standing:
     text = tree.text(one.path)
     if text is None:
         return _standing_of(reference, "unknown")
-    if marks_of_line(text, reference.line)[1:2] == one.marks[1:2]:
+    if binding.marks_of_line(text, reference.line)[1:2] == one.marks[1:2]:
         return _standing_of(reference, "fresh")
     at = _line_now(text, one.marks)
     return _standing_of(reference, "moved", f"{one.path}:{at}") if at else _standing_of(reference, "changed")
@@ -102,19 +93,19 @@ def _defined_at(one: Bound, tree: Tree) -> Line | None:
     if not text or last not in text:
         return None
     lines = [Line(one.path, number, line) for number, line in enumerate(text.split("\n"), 1) if last in line]
-    return next(iter(definitions(one.reference.name, tree, lines)), None)
+    return next(iter(binding.definitions(one.reference.name, tree, lines)), None)
 
 
 def _of_symbol(one: Bound, tree: Tree, past: Past, lines: Sequence[Line]) -> Standing:
     reference, last = one.reference, last_part(one.reference.name)
 
     def is_same(at: Line) -> bool:
-        return mark_of_body(tree.text(at.path), at.number) == one.marks[0]
+        return binding.mark_of_body(tree.text(at.path), at.number) == one.marks[0]
 
     here = _defined_at(one, tree)
     if here is not None:
         return _standing_of(reference, "fresh" if is_same(here) else "changed")
-    places = [] if tree.is_late else definitions(reference.name, tree, lines)
+    places = [] if tree.is_late else binding.definitions(reference.name, tree, lines)
     alike = [at for at in places if is_same(at)]
     places = alike if len(alike) == 1 else places
     if len(places) == 1:
@@ -129,8 +120,8 @@ def _of_symbol(one: Bound, tree: Tree, past: Past, lines: Sequence[Line]) -> Sta
 def _of_command(one: Bound, tree: Tree, past: Past) -> Standing:
     reference = one.reference
     tool, _, target = reference.name.partition(" ")
-    for path in dict.fromkeys((one.path, *manifests(tool, tree))):
-        known = {name: mark(body) or "-" for name, body in targets(tool, tree.text(path)).items()}
+    for path in dict.fromkeys((one.path, *binding.manifests(tool, tree))):
+        known = {name: mark(body) or "-" for name, body in binding.targets(tool, tree.text(path)).items()}
         if target in known:
             return _standing_of(reference, "fresh" if known[target] == one.marks[0] else "changed")
         if path == one.path and tree.has(path) and not known:
@@ -146,7 +137,6 @@ class Past:
         self._tree = tree
         self._trees: dict[str, Tree] = {}
         self._bases: dict[tuple[str, int], tuple[str, bool]] = {}
-        self._places: dict[tuple[str, str, str], tuple[str, _Change]] = {}
         self._moves: dict[tuple[str, ...], Mapping[str, str]] = {}
         # Of a file since a commit, and of a word in a file since a commit: what removed it.
         self._removed: dict[tuple[str, str], _Change] = {}
@@ -174,10 +164,7 @@ class Past:
         was_there = self._removed.get((base, one.path)) or self._at(tree.head).has(one.path)
         if not base or not was_there or tree.in_module(one.path):
             return _standing_of(reference, "unknown")
-        key = (base, one.path, one.blob)
-        if key not in self._places:
-            self._places[key] = self._place_now(one, base)
-        now, change = self._places[key]
+        now, change = self._place_now(one, base)
         if tree.is_late:
             return _standing_of(reference, "unknown")
         line = _line_now(tree.text(now) or "", one.marks) if now and reference.line else 0

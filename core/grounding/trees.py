@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from core.git_repository import ask, repository_around
+from core.user_folders import file_stats
 
 _LARGEST: Final = 2_000_000
 # Of a folder without git so many files are looked at, and none below a folder of this kind.
@@ -71,11 +72,7 @@ class Tree:
     def sign(self) -> object:
         """What tells what git has checked out and staged from another state of it."""
         found = repository_around(self.root)
-        try:
-            index = os.stat(os.path.join(found.private, "index")) if found else None
-        except OSError:
-            index = None
-        return found and found.head, index and (index.st_ino, index.st_size, index.st_mtime_ns)
+        return found and (found.head, file_stats(os.path.join(found.private, "index")))
 
     @cached_property
     def _index(self) -> tuple[dict[str, str], set[str], set[str]]:
@@ -124,12 +121,12 @@ class Tree:
 
     def blob(self, path: str) -> str:
         """The digest of a file, as git makes it; "" for what has none."""
-        if self.commit or path in self.absent:
-            return self.blobs.get(path, "")
         try:
-            found = os.stat(os.path.join(self.root, path))
+            found = os.stat(os.path.join(self.root, path)) if not self.commit else None
         except (OSError, ValueError):
-            return ""
+            found = None
+        if found is None:
+            return self.blobs.get(path, "") if self.commit or path in self.absent else ""
         seen = (found.st_ino, found.st_size, found.st_mtime_ns)
         known = self._digests.get(path)
         if known is None or known[0] != seen:
@@ -139,8 +136,9 @@ class Tree:
 
     def text(self, path: str) -> str | None:
         """The text of a file; None for none, a folder, a large or a binary one."""
-        if not self.commit and path not in self.absent:
-            return _decoded(self._read(path))
+        data = None if self.commit else self._read(path)
+        if data is not None or not (self.commit or path in self.absent):
+            return _decoded(data)
         if path not in self._stored:
             blob = self.blobs.get(path)
             self._stored[path] = _decoded(self.ask("cat-file", "blob", blob)) if blob else None
