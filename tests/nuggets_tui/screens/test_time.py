@@ -87,7 +87,7 @@ async def test_the_arrows_go_from_change_to_change_and_esc_comes_back_to_where_o
     home: Path, size: tuple[int, int]
 ) -> None:
     live(home)
-    async with opened(home, size, clock=after(9)) as app:
+    async with opened(home, size, clock=after(30)) as app:
         await app.press("down", "down")
         notes = app.main.query_one(NotesPane)
         now, note_id, cursor = shown(app), app.view.note_id, notes.cursor_row
