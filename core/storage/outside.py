@@ -338,6 +338,8 @@ class _Judging:
         apart = [_distance(version, item.file) for version in versions]
         base = versions[apart.index(min(apart))]
         theirs, ours = item.file, item.ours
+        if _shown_again(ours, theirs, base):
+            base = ours
         if base is ours:
             item.unsure = apart.count(apart[0]) > 1 and item.changed_since(self.since, by_us=True)
         if base is ours or theirs is None or ours is None:
@@ -565,6 +567,14 @@ def _with_its_spaces(ours: Version, file: Version) -> Version:
         if len(getattr(ours, name, "")) > len(getattr(file, name, ""))
     ]
     return spaced_as(ours, file) if longer else file  # type: ignore[type-var]
+
+
+def _shown_again(ours: Version, theirs: Version, base: Version) -> bool:
+    """Whether somebody shows a note that is hidden here later, as it was before: no copy has the new time."""
+    if not isinstance(ours, Note) or not isinstance(theirs, Note):
+        return False
+    shows = ours.hidden and not theirs.hidden and theirs.updated_at > ours.updated_at
+    return shows and _says_the_same(theirs, base)
 
 
 def _counted(theirs: Version, base: Version) -> Version:

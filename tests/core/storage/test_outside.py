@@ -423,3 +423,27 @@ def test_a_fact_file_that_breaks_takes_no_fact_out_of_the_log(home: Path) -> Non
     again.history.undo()
     again.history.undo()
     assert values_of(home) == {"user:a": "a value", "user:b": "a value"}
+
+
+def test_a_note_that_a_program_shows_again_and_again_is_shown_whatever_old_copy_came_between(
+    home: Path,
+) -> None:
+    memory = Memory.open(home)
+    memory.change("hide", lambda draft: hide_note(draft, ONE))
+    hidden = (home / GRAPH).read_bytes()
+
+    def show(minute: int) -> None:
+        graph = read_graph(home)
+        for note in graph["notes"]:
+            if note["id"] == ONE:
+                note |= {"hidden": False, "updatedAt": f"2030-01-01T00:{minute:02}:00.000Z"}
+        save_stale(home, graph)
+        memory.refresh()
+
+    show(1)
+    assert not memory.snapshot.note(ONE).hidden
+    write_later(home / GRAPH, lambda: replace_bytes(home / GRAPH, hidden), 5.0)
+    memory.refresh()
+    assert memory.snapshot.note(ONE).hidden
+    show(2)
+    assert not memory.snapshot.note(ONE).hidden
