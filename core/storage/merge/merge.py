@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
 
 import msgspec
 
 from core.errors import ConflictError, ErrorCode, InvalidInputError
-from core.model.build import as_hidden_fact
+from core.model.build import as_hidden_fact, as_visible_fact
 from core.model.change import ChangeSet, FactChange, NoteChange, NuggetChange
 from core.model.compare import Differences, alike, differences, laid_over
 from core.model.entry import Conflict
@@ -35,7 +36,7 @@ def merge(base: Snapshot, ours: Snapshot, theirs: Snapshot, decide: Decide, entr
 
 def changes(base: Snapshot, ours: Snapshot, theirs: Snapshot, entry: ChangeSet) -> ChangeSet:
     """What theirs changed since base and ours does not say yet, as `entry` with it in it."""
-    found = differences(base, theirs)
+    found = _with_hidden_edits(differences(base, theirs), ours)
     facts = tuple(
         one
         for one in _with_renames(found)
@@ -51,6 +52,27 @@ def changes(base: Snapshot, ours: Snapshot, theirs: Snapshot, entry: ChangeSet) 
         nuggets=(*found.nuggets, *(NuggetChange(name=meta.name, before=meta, after=meta) for meta in again)),
     )
     return one_note_a_fact(made, ours)
+
+
+def _with_hidden_edits(found: Differences, ours: Snapshot) -> Differences:
+    """A fact that theirs changed and then hid counts as changed alone where ours changed it otherwise: an edit stands
+    against hiding, but not unasked against another edit.
+    """
+    notes, facts = {one.id: one for one in found.notes}, list(found.facts)
+    for place, fact in enumerate(facts):
+        here = ours.fact_notes.get((fact.nugget, fact.key))
+        note = notes.get(here.id) if here is not None and not here.hidden else None
+        if here is None or note is None or not (fact.before and note.before and note.after):
+            continue
+        waits = note.after.hidden_fact
+        if fact.after is not None or waits is None or note.before.hidden:
+            continue
+        values = (fact.before.value, here.content, waits.value)
+        if not any(alike(*two) for two in combinations(values, 2)):
+            after = replace(note.after, content=waits.value, hidden=False, hidden_fact=None, archived_at=None)
+            notes[here.id] = msgspec.structs.replace(note, after=after)
+            facts[place] = msgspec.structs.replace(fact, after=as_visible_fact(waits))
+    return Differences(tuple(notes.values()), tuple(facts), found.nuggets)
 
 
 def _with_renames(found: Differences) -> Iterator[FactChange]:

@@ -6,16 +6,18 @@ Facts are merged first. A note goes where its fact goes: what gives way takes th
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
+from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from core.errors import ConflictError, ErrorCode
+from core.model.build import as_visible_fact
 from core.model.change import ChangeSet, FactChange, NoteChange, NuggetChange
 from core.model.compare import alike
 from core.model.draft_facts import HiddenIndexes
 from core.model.fact import Fact, NuggetMeta
-from core.model.note import Note, normalised_note, replace, sound_links
+from core.model.note import HiddenFact, Note, normalised_note, replace, sound_links
 from core.model.snapshot import Snapshot
 from core.storage.merge.deciding import OF_ITS_FACT, Decide, conflict, refuse, same_fact
 from core.storage.merge.three_way import merge_facts, merge_notes, same_meaning
@@ -246,6 +248,11 @@ class _Rebase:
             forgotten = conflict(ErrorCode.DELETED_MEANWHILE, where, before.value, after.value, "")
             if self._only_counted(before, after) or not self._stands(forgotten, after, None, *item):
                 return []
+            waits = self._hidden_here.get((change.nugget, change.key))
+            if waits is not None:
+                # What was made of it before it was hidden counts as well.
+                stood = msgspec.structs.replace(as_visible_fact(waits), key=before.key)
+                after = merge_facts(where, before, stood, after, self._decide)
             if other is not None:
                 return [other.becomes(change, after)]
             return [FactChange(nugget=change.nugget, key=after.key, before=None, after=after, index=None)]
@@ -261,6 +268,16 @@ class _Rebase:
         return replaced if merged == current.fact else [*replaced, current.becomes(change, merged)]
 
     # Notes and their facts
+
+    @cached_property
+    def _hidden_here(self) -> dict[FactName, HiddenFact]:
+        """Facts that wait in hidden notes here while a change of the same note edits them, by their names before it."""
+        held = ((one.before, one.after, self._ours.by_id.get(one.id)) for one in self._made.notes)
+        return {
+            (before.nugget_name, before.key): here.hidden_fact
+            for before, after, here in held
+            if before and after and here and not (before.hidden or after.hidden) and here.hidden_fact
+        }
 
     def _twins(self, facts: list[FactChange]) -> Iterator[str]:
         """Ids of visible notes that no change is about, whose fact goes, or gives its key to one that is brought back:
@@ -351,7 +368,8 @@ class _Rebase:
             moved = conflict(ErrorCode.RENAMED_MEANWHILE, id, before.key, after.key, current.key)
             if not self._stands(moved, after, current, *item):
                 return None
-            newest = replace(current, **{name: getattr(after, name) for name in OF_ITS_FACT})
+            state = {name: getattr(after, name) for name in OF_ITS_FACT if name != "content"}
+            newest = replace(current, **state)
         if newest == before:
             merged = self._set_right(after, exists)
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from kits.memory_files import graph_of, note_object, notes_of, write_graph
@@ -117,6 +118,28 @@ def test_an_edit_stands_against_a_deletion_and_the_sync_says_so(
     assert desk.memory.snapshot.by_id[id].content == "make deploy-all"
     assert laptop.memory.history.conflicts() == desk.memory.history.conflicts() == ()
     _sound(laptop, desk)
+
+
+@pytest.mark.parametrize("hidden_first", [True, False])
+@pytest.mark.parametrize("take", ["ours", "theirs"])
+def test_of_a_fact_changed_and_hidden_here_and_changed_there_both_values_are_kept(
+    pair: tuple[Machine, Machine], hidden_first: bool, take: Literal["ours", "theirs"]
+) -> None:
+    laptop, desk = pair
+    laptop.memory.change("store", lambda draft: remember(draft, "web", "port", "1111"))
+    laptop.memory.change("hide", lambda draft: forget(draft, "web", "port"))
+    desk.memory.change("store", lambda draft: remember(draft, "web", "port", "2222"))
+    first, second = (laptop, desk) if hidden_first else (desk, laptop)
+    mine, other = ("2222", "1111") if hidden_first else ("1111", "2222")
+    first.send(second)
+    assert second.facts["web"]["port"] == titled(second.memory, "port").content == mine
+    (waits,) = second.memory.history.conflicts()
+    assert waits.conflict is not None
+    assert (waits.conflict.ours, waits.conflict.theirs) == (other, mine)
+    second.memory.history.resolve_conflict(waits.id, take)
+    _quiet(second, first)
+    assert first.facts["web"]["port"] == (other if take == "ours" else mine)
+    _sound(first, second)
 
 
 def test_a_link_to_a_note_that_was_deleted_elsewhere_goes_with_it(pair: tuple[Machine, Machine]) -> None:
