@@ -130,14 +130,6 @@ def _end_on_signals() -> None:
 
 Kind = Literal["systemd", "cron"]
 _REFUSED_BY_SYSTEMD: Final = frozenset("\"'\\$")
-_SERVICE: Final = """\
-[Unit]
-Description=Daily reflection of the memory in {home}
-
-[Service]
-Type=oneshot
-ExecStart={command}
-"""
 _TIMER: Final = """\
 [Unit]
 Description=Asks every hour whether the daily reflection is due
@@ -188,7 +180,11 @@ def plan(kind: Kind, program: Sequence[str], home: Path, minute: int, *, usual: 
     # systemd starts no program with such characters in its name; what that one starts in turn it does not look at.
     shell = ["/bin/sh", "-c", 'exec "$0" "$@"'] if set(words[0]) & _REFUSED_BY_SYSTEMD else []
     command = " ".join(map(_systemd_word, [*shell, *words]))
-    service = _SERVICE.format(home=str(home).replace("%", "%%"), command=command)
+    described = str(home).replace("%", "%%")
+    service = (
+        f"[Unit]\nDescription=Daily reflection of the memory in {described}\n\n"
+        f"[Service]\nType=oneshot\nExecStart={command}\n"
+    )
     file = f"~/.config/systemd/user/{name}"
     parts = (Part(f"{file}.service", service), Part(f"{file}.timer", _TIMER.format(minute=minute)))
     then = f"systemctl --user daemon-reload && systemctl --user enable --now {name}.timer"

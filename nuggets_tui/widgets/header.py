@@ -69,6 +69,7 @@ class HeaderLine(Widget):
         calms = [
             [*sync[0], *pipeline[0], *due[0]],
             [*sync[0], *pipeline[-1], *due[0]],
+            [*sync[-1], *due[0]],
             [*sync[-1], *pipeline[-1], *due[-1]],
             [*sync[-1], *due[-1]],
         ]
