@@ -349,6 +349,8 @@ class Store:
             return ""
         try:
             with locked(self.home):
+                # What was only looked at so far is open for reading alone.
+                self._session.file.open(self.loaded)
                 return self._session.keep_conflict(change_set, by(made_by), error)
         except (NuggetsError, BrokenJournalError):
             return ""
