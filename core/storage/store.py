@@ -349,8 +349,7 @@ class Store:
             return ""
         try:
             with locked(self.home):
-                # What was only looked at so far is open for reading alone.
-                self._session.file.open(self.loaded)
+                self._open_to_write()
                 return self._session.keep_conflict(change_set, by(made_by), error)
         except (NuggetsError, BrokenJournalError):
             return ""
@@ -376,6 +375,7 @@ class Store:
         """Puts a change set into the log that had nothing left to write. Raises LockTimeoutError, StorageError."""
         if self.journal is not None:
             with locked(self.home):
+                self._open_to_write()
                 self._record(change_set, made_by)
 
     def clear_history(self) -> None:
@@ -391,6 +391,11 @@ class Store:
             return
         make_folder(self.home)
         with locked(self.home):
+            self._open_to_write()
+
+    def _open_to_write(self) -> None:
+        """Has the log open for writing, where it was opened to be read. Under the lock."""
+        if self.journal is None or self.journal.read_only:
             self._committer.reconcile()
             self._session.file.open(self.loaded)
 
@@ -492,4 +497,5 @@ class Store:
         """Marks a conflict as resolved, or as waiting again. Raises LockTimeoutError, StorageError."""
         assert self.journal is not None
         with locked(self.home):
+            self._open_to_write()
             self.journal.set_state(id, state)

@@ -126,12 +126,14 @@ async def test_a_file_that_cannot_be_read_is_told_of_once_and_when_it_is_well_ag
 @pytest.mark.slow
 async def test_what_another_program_wrote_is_told_of_before_what_it_took_back_is_restored(home: Path) -> None:
     memory = Memory.open(home)
-    stale = (home / GRAPH).read_bytes()
+    stale = graph_of(home)
+    # Without anything new it would be a file that somebody restored on purpose.
+    stale["notes"].append(note_object(9))
     memory.change("edit", lambda draft: edit_note(draft, FIRST, content="Ours."))
     async with _listening(memory) as queue:
-        # Nobody has written since: it could be restored at the first look.
+        # Nobody has written since: it could be put back at the first look.
         saved = home / "saved.tmp"
-        saved.write_bytes(stale)
+        saved.write_text(json.dumps(stale))
         a_second_ago = time.time() - 1
         os.utime(saved, (a_second_ago, a_second_ago))
         saved.replace(home / GRAPH)
