@@ -27,6 +27,10 @@ _PROTOCOLS: Final = ("file", "git", "ssh", "http", "https", "ext")
 _OFF: Final = {
     "core.fsmonitor": "false",
     "core.hooksPath": os.devnull,
+    # The first would run a program for each signed commit; with the others git says something else than is read.
+    "log.showSignature": "false",
+    "submodule.recurse": "false",
+    "grep.column": "false",
     **{f"protocol.{name}.allow": "never" for name in _PROTOCOLS},
 }
 _FIRST_COMMITS: Final = "first-commits.json"
@@ -126,6 +130,12 @@ def ask(folder: str | os.PathLike[str], *words: str, seconds: float = _SECONDS) 
     return _asked(folder, words, _OFF, seconds=seconds)
 
 
+def ask_files(folder: str | os.PathLike[str], *words: str, seconds: float = _SECONDS) -> bytes | None:
+    """As `ask`, for what reads files as git would store them, which runs the filters of changed files."""
+    off = _filters_off(folder)
+    return None if off is None else _asked(folder, words, _OFF | off, seconds=seconds)
+
+
 def _asked_alone(repository: GitRepository, *words: str) -> bytes | None:
     # Where a folder's own `.git` is broken, git would answer for the repository around it.
     return _asked(repository.top, words, _OFF, {"GIT_CEILING_DIRECTORIES": os.path.dirname(repository.top)})
@@ -133,13 +143,20 @@ def _asked_alone(repository: GitRepository, *words: str) -> bytes | None:
 
 def ask_status(folder: str | os.PathLike[str], *words: str) -> bytes | None:
     """As `ask`, for `git status`, which runs the filters of changed files."""
+    off = _filters_off(folder)
+    if off is None:
+        return None
+    return _asked(folder, ("status", "--ignore-submodules=all", *words), _OFF | off)
+
+
+def _filters_off(folder: str | os.PathLike[str]) -> dict[str, str] | None:
+    """What switches the filters of a repository off; None where one cannot be."""
     named = ask(folder, "config", "-z", "--name-only", "--get-regexp", "^filter\\.") or b""
     names = [os.fsdecode(name) for name in named.split(b"\0") if name]
     if any("=" in name for name in names):
         # The command line can't name such a filter, so it can't be switched off.
         return None
-    off = {name: "false" if name.endswith(".required") else "" for name in names}
-    return _asked(folder, ("status", "--ignore-submodules=all", *words), _OFF | off)
+    return {name: "false" if name.endswith(".required") else "" for name in names}
 
 
 def _asked(
@@ -161,7 +178,9 @@ def _asked(
         )  # fmt: skip
     except (OSError, SubprocessError, ValueError):
         return None
-    return None if ran.returncode else ran.stdout
+    # A search that finds nothing is an answer.
+    fine = ran.returncode == 0 or (ran.returncode == 1 and words[0] == "grep")
+    return ran.stdout if fine else None
 
 
 def plain_url(url: str) -> str:

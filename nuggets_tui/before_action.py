@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 
 FOLDER: Final = "advised"
 # Words that stand before a command and are none of it.
-_BEFORE: Final = frozenset(("sudo", "time", "env", "command", "exec", "nohup"))
-_PARTS: Final = re.compile(r"&&|\|\||[;|\n]")
+_BEFORE: Final = frozenset(("sudo", "time", "env", "command", "exec", "nohup", "then", "do", "else"))
+_PARTS: Final = re.compile(r"[&|;\n(){}]+")
+# What stands between quotation marks or in a document that follows is no command.
+_QUOTED: Final = re.compile(r"'[^']*'|\"[^\"]*\"|<<.*", re.DOTALL)
 _ORDER: Final = ("file", "command", "folder")
 _LONGEST_COMMAND: Final = 4_000
 # How old a look at the memory may be; and when a session is sure to be over.
@@ -61,7 +63,7 @@ def _names_command(one: Sequence[Any], command: str) -> bool:
     if one[0] != "command":
         return False
     wanted = str(one[1]).split()
-    for part in _PARTS.split(command):
+    for part in _PARTS.split(_QUOTED.sub("_", command)):
         words = part.split()
         while words and (words[0] in _BEFORE or re.fullmatch(r"[A-Za-z_]\w*=\S*", words[0])):
             words.pop(0)

@@ -58,7 +58,7 @@ def _of_note(note: Note, standings: Sequence[Standing]) -> Iterator[Advice]:
         said = " ".join(sentence.split())
         if not 8 < len(said) <= _LONGEST or not (_RULE.search(said) or note.type == "preference"):
             continue
-        made = [_of_file(note, one, said) for one in files if one.said in sentence]
+        made = [_of_file(note, one, said) for one in files if _names(sentence, one.said)]
         made += [
             Advice("command", name, note.id, said, note.hits)
             for name in _QUOTED.findall(said)
@@ -66,6 +66,10 @@ def _of_note(note: Note, standings: Sequence[Standing]) -> Iterator[Advice]:
         ]
         if made and not secrets_of(note):
             yield from made
+
+
+def _names(sentence: str, said: str) -> bool:
+    return re.search(rf"(?<![\w./-]){re.escape(said)}(?![\w/-])", sentence) is not None
 
 
 def _of_file(note: Note, one: Standing, said: str) -> Advice:

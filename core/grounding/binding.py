@@ -217,7 +217,7 @@ def targets(tool: str, text: str | None) -> Mapping[str, str]:
 
 def _setting(one: Reference, tree: Tree, lines: Sequence[Line]) -> Bound | None:
     held = lines_of_setting(one, tree, lines)
-    return Bound(one, held[0].path if one.kind == "key" else "") if held else None
+    return Bound(one, held[0].path) if held else None
 
 
 def lines_of_setting(one: Reference, tree: Tree, lines: Iterable[Line]) -> list[Line]:

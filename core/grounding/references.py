@@ -22,7 +22,7 @@ _IDENTIFIER: Final = r"[A-Za-z_$][A-Za-z0-9_$]*"
 # A path without an ending that files have: only with a folder, and outside of addresses.
 _PATH: Final = re.compile(r"(?<![\w/.:@%~$-])(?:\./)?(?:[\w.@+-]+/)+[\w.@+-]*(?![\w:/@])")
 # `name()`, `Class.method`, `module::name()`: between backticks, or with its brackets.
-_CALLED: Final = re.compile(rf"(?<![\w.$/])({_IDENTIFIER}(?:(?:\.|::|#){_IDENTIFIER})*)\(\)")
+_CALLED: Final = re.compile(rf"(?<![\w.$/:#])({_IDENTIFIER}(?:(?:\.|::|#){_IDENTIFIER})*)\(\)")
 _QUOTED: Final = re.compile(r"(?<!`)`([^`\n]{2,200})`(?!`)")
 _SYMBOL: Final = re.compile(rf"{_IDENTIFIER}(?:(?:\.|::|#){_IDENTIFIER})*(?:\(\))?")
 # A name by itself is a symbol where it is written as one: parseConfig, parse_config, HttpClient.

@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from core.git_repository import repository_around
+from core.git_repository import ask_files, repository_around
 from core.grounding import names_something
 from core.grounding.binding import Bound, bind, mark
 from core.grounding.bindings import Bindings
@@ -150,7 +150,8 @@ def _bind(wanted: Mapping[str, tuple[int, list[Reference]]], tree: Tree) -> Iter
     """The references of texts as they were when each was written, so far as git knows that, else as they are now."""
     by_commit: dict[str, list[tuple[str, Reference]]] = defaultdict(list)
     log = tree.ask("log", "-20000", "--format=%ct %H") if wanted and tree.head else b""
-    times = [(int(at), commit) for at, _, commit in (row.partition(" ") for row in log.decode().splitlines())]
+    rows = (row.partition(" ") for row in log.decode().splitlines())
+    times = [(int(at), commit) for at, _, commit in rows if at.isdigit()]
     for id, (written, named) in wanted.items():
         commit = next((commit for at, commit in times if at <= written), "") if named else ""
         by_commit[commit if commit != tree.head else ""] += [(id, one) for one in named]
@@ -195,8 +196,8 @@ def page_lines(page: Path) -> list[tuple[int, Standing]]:
 
 def _commits_of_lines(tree: Tree, page: str) -> Mapping[int, str]:
     """The commit that wrote each line of a page; none for lines that are not committed."""
-    found = {}
-    for row in tree.ask("blame", "-w", "--porcelain", "--", page).split(b"\n"):
+    found, asked = {}, ("blame", "-w", "--porcelain", "--no-textconv", "--", page)
+    for row in (ask_files(tree.root, *asked) or b"").split(b"\n"):
         words = row.split(b" ")
         if len(words) in (3, 4) and len(words[0]) >= 40 and words[2].isdigit() and words[0].strip(b"0"):
             found[int(words[2])] = words[0].decode()

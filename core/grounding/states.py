@@ -55,7 +55,8 @@ def _standing(one: Bound, tree: Tree, past: Past, lines: Mapping[str, Sequence[L
         return _of_command(one, tree, past)
     if reference.kind == "symbol":
         return _of_symbol(one, tree, past, lines.get(last, ()))
-    if not tree.is_late and binding.lines_of_setting(reference, tree, lines[last]):
+    held = one.path and last in (tree.text(one.path) or "")
+    if held or (not tree.is_late and binding.lines_of_setting(reference, tree, lines[last])):
         return _standing_of(reference, "fresh")
     return past.gone(one, last)
 
@@ -250,7 +251,7 @@ class Past:
         removed it at last.
         """
         tree, change = self._tree, self._removed.get((base, one.path), ())
-        since = self._moved("diff", base, "HEAD")
+        since = {**self._moved("diff", base, "HEAD"), **self._moved("diff", "--cached", "HEAD")}
         if not one.blob:
             # Where the files of a folder went, if they went to one place.
             went = ((was.removeprefix(f"{one.path}/"), was, now) for was, now in since.items())
@@ -261,7 +262,9 @@ class Past:
             }
             return (min(ends) if len(ends) == 1 and tree.has(min(ends)) else ""), change
         was_there = self._at(base).has
-        alike = [path for path in tree.by_blob.get(one.blob, ()) if not was_there(path) and tree.has(path)]
+        new = [] if change else [path for path in tree.untracked if tree.blob(path) == one.blob]
+        known = (*tree.by_blob.get(one.blob, ()), *new)
+        alike = [path for path in known if not was_there(path) and tree.has(path)]
         if len(alike) == 1 and one.blob != digest(b"", one.blob):
             return alike[0], change
         if one.path in since and tree.has(since[one.path]):

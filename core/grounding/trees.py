@@ -24,10 +24,12 @@ _LARGEST: Final = 2_000_000
 _MOST_FILES: Final = 5_000
 _PASSED_OVER: Final = frozenset(("node_modules", "__pycache__", "target", "dist", "build", "venv"))
 _LONGEST_LINE: Final = 2_000
+_MOST_UNTRACKED: Final = 300
 # Git looks for so many names at once.
 _AT_ONCE: Final = 60
 _WORD: Final = re.compile(r"[\w$]+")
-_GREP: Final = ("-n", "-z", "-I", "-F", "-w", "--full-name", "--no-color", "--no-textconv")
+_MAY_FAIL: Final = ("merge-base", "cat-file", "rev-list", "blame")
+_GREP: Final = ("-n", "-z", "-a", "-F", "-w", "--full-name", "--no-color", "--no-textconv")
 
 
 class Line(NamedTuple):
@@ -45,6 +47,8 @@ class Tree:
 
     def __init__(self, root: str, commit: str = "", until: float = float("inf")) -> None:
         self.root, self.commit, self.until = root, commit, until
+        # Whether git could not answer: then nothing is told of what it alone knows.
+        self.failed = False
         # What each file was when its digest was made, and whether a folder is one of the project's own.
         self._digests: dict[str, tuple[object, str]] = {}
         self._inside: dict[str, bool] = {}
@@ -55,12 +59,15 @@ class Tree:
     def ask(self, *words: str) -> bytes:
         """What git answers; nothing where it refuses, or the time is up."""
         left = self.until - time.monotonic()
-        return (ask(self.root, *words, seconds=min(left, 20.0)) or b"") if left > 0 else b""
+        said = ask(self.root, *words, seconds=min(left, 20.0)) if left > 0 else None
+        # A commit that is not here is an answer, too.
+        self.failed = self.failed or (said is None and words[0] not in _MAY_FAIL)
+        return said or b""
 
     @property
     def is_late(self) -> bool:
-        """Whether git is asked no more."""
-        return time.monotonic() >= self.until
+        """Whether git is asked no more, or could not answer."""
+        return self.failed or time.monotonic() >= self.until
 
     @cached_property
     def head(self) -> str:
@@ -95,6 +102,12 @@ class Tree:
     def in_module(self, path: str) -> bool:
         """Whether a path lies within a submodule."""
         return any(path == one or path.startswith(f"{one}/") for one in self._index[2])
+
+    @cached_property
+    def untracked(self) -> Collection[str]:
+        """Files that git does not know yet, a few hundred at most."""
+        said = self.ask("ls-files", "-o", "--exclude-standard", "-z") if self.head else b""
+        return [os.fsdecode(name) for name in said.split(b"\0") if name][:_MOST_UNTRACKED]
 
     # Files
 
@@ -196,8 +209,9 @@ class Tree:
         for row in self.ask("grep", *_GREP, *given, *where).split(b"\n"):
             path, _, rest = row.partition(b"\0")
             number, _, text = rest.partition(b"\0")
-            if number.isdigit():
-                name = os.fsdecode(path).removeprefix(f"{self.commit}:")
+            name = os.fsdecode(path).removeprefix(f"{self.commit}:")
+            # A name with a line break in it makes lines of its own.
+            if number.isdigit() and self.has(name):
                 yield Line(name, int(number), text[:_LONGEST_LINE].decode("utf-8", "replace"))
 
 

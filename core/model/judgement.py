@@ -48,9 +48,10 @@ class Stale(NamedTuple):
     def repointed(self, text: str) -> str:
         """A text that names files where they are now; a symbol keeps its name wherever it went."""
         for one in self.references:
-            if one.state == "moved" and one.kind == "file" and not one.said.startswith(("/", "~")):
+            fit = one.where.isprintable() and not one.said.startswith(("/", "~"))
+            if one.state == "moved" and one.kind == "file" and fit:
                 shape = rf"(?<![\w./-]){re.escape(one.said)}(?![\w/-])"
-                text = re.sub(shape, one.where.replace("\\", r"\\"), text)
+                text = re.sub(shape, (one.where + "/" * one.said.endswith("/")).replace("\\", r"\\"), text)
         return text
 
 

@@ -53,6 +53,10 @@ LABELLED: list[tuple[str, list[str], list[str]]] = [
     ("vendor/ is vendored: changes belong upstream.", ["vendor/lib/x.go"], ["src/vendor.go", "$ go mod vendor"]),
     ("Only with approval from Ops may nginx/site.conf be edited.",
      ["nginx/site.conf"], ["nginx/other.conf", "$ nginx -t"]),
+    ("The entry is a.py here. Never edit data.py by hand.", ["data.py"], ["a.py"]),
+    ("Never edit Dockerfile by hand, it is made from infra/.", ["Dockerfile"], ["src/docker.py"]),
+    ("Careful: `hg push` goes to two remotes.", ["$ hg push", "$ (hg push)", "$ echo a & hg push"],
+     ["$ hg commit -m \"x\nhg push later\"", "$ cat <<E\nhg push\nE"]),
     ("Keep README.md under 200 lines.", ["README.md"], ["docs/README.txt", "CHANGELOG.md", "$ wc -l README.md"]),
 ]  # fmt: skip
 

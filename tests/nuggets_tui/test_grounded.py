@@ -165,3 +165,14 @@ def test_a_search_lists_what_is_stale(tmp_path: Path, root: Path) -> None:
     commit(root)
     assert [hit.note.title for hit in memory.search("is:stale")] == ["other"]
     assert [hit.note.title for hit in memory.search("-is:stale")] == ["auth handler"]
+
+
+def test_a_page_is_read_without_running_what_its_repository_names(root: Path, tmp_path: Path) -> None:
+    (root / ".gitattributes").write_text("*.md filter=evil diff=evil\n")
+    (root / "AGENTS.md").write_text("See src/other.ts.\n")
+    commit(root)
+    for name in ("filter.evil.clean", "filter.evil.smudge", "diff.evil.textconv"):
+        git(root, "config", name, f"touch {tmp_path / 'ran'}; cat")
+    (root / "src" / "other.ts").unlink()
+    assert [(line, one.state) for line, one in page_lines(root / "AGENTS.md")] == [(1, "gone")]
+    assert not (tmp_path / "ran").exists()

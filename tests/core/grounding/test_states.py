@@ -237,3 +237,19 @@ def test_a_reference_is_told_once() -> None:
     assert references("src/a.py src/a.py `run_it()` run_it()")[1:] == (
         Reference("symbol", "run_it()", "run_it", 0, 19),
     )
+
+
+def test_a_git_that_cannot_answer_tells_nothing(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = bound(project, "SCANNER_LIMIT_MB and `server.port` and `handler()`")
+    (project / "src" / "auth" / "middleware.py").unlink()
+    (project / "src" / "other.py").unlink()
+    (project / "config.toml").unlink()
+    monkeypatch.setenv("PATH", str(project))
+    assert {state for state, _ in become(project, found)} == {"unknown"}
+
+
+def test_what_was_moved_and_not_committed_has_moved(project: Path) -> None:
+    found = bound(project, "src/other.py and src/auth/")
+    (project / "src" / "other.py").rename(project / "elsewhere.py")
+    git(project, "mv", "src/auth", "src/login")
+    assert become(project, found) == [("moved", "elsewhere.py"), ("moved", "src/login")]
