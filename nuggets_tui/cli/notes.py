@@ -38,6 +38,7 @@ from nuggets_tui.cli.options import (
 )
 from nuggets_tui.cli.output import LONGEST, Line, Span, bold, dim, pick, shorten, table, warn
 from nuggets_tui.listing import ORDERS, Order, listing
+from nuggets_tui.words import stale_lines
 
 if TYPE_CHECKING:
     from core.model.draft import Draft
@@ -138,7 +139,16 @@ def show(call: Invocation, id: str) -> None:
     (id,) = call.at(id)
     snapshot = call.memory.snapshot
     found = snapshot.note(id)
-    call.answer(lambda: _document(call, found), lambda: [*_note_lines(snapshot, found), *_where(call, found)])
+    named = call.memory.stale_of([found])
+    stale = named[id].references if id in named else ()
+    call.answer(
+        lambda: _document(call, found) | ({"stale": stale} if stale else {}),
+        lambda: [
+            *_note_lines(snapshot, found),
+            *(warn(shorten(line, LONGEST)) for line in stale_lines(stale, datetime.now(UTC))),
+            *_where(call, found),
+        ],
+    )
 
 
 @note.add(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -56,7 +56,7 @@ from nuggets_tui.words import PASSAGE, about, certainty, stale_lines, whose_word
 if TYPE_CHECKING:
     from core.facts.recall import Recall
     from core.memory import Memory
-    from core.model.judgement import Standing
+    from core.model.judgement import Stale, Standing
     from core.pipeline.records import Conversation
     from core.search import Explanation, Filters, Hit, SearchResult
     from core.search.query_syntax import Clause
@@ -286,22 +286,31 @@ def search(call: Invocation, words: tuple[str, ...], limit: int, explain: str | 
     _print_misread(found.clauses)
     if not answer.found and answer.judgement != "found" and found.hits and not call.as_json:
         _say_how_it_ended(query, answer)
+    stale = _stale_in(memory, found.listed)
     call.answer(
-        lambda: [hit_document(hit) for hit in found.listed], lambda: _listed(memory, answer, found.listed)
+        lambda: [hit_document(hit, stale) for hit in found.listed],
+        lambda: _listed(memory, answer, found.listed, stale),
     )
     # After the answer: the next search of a large memory need not read it again.
     memory.keep_index()
     return status
 
 
-def _listed(memory: Memory, answer: Recall, hits: Sequence[Hit | Passage]) -> Iterator[Line]:
+def _stale_in(memory: Memory, hits: Sequence[Hit | Passage]) -> Mapping[str, Stale]:
+    from core.search.results import Passage
+
+    notes = [hit.note for hit in hits if not isinstance(hit, Passage)]
+    return memory.stale_of(notes, seconds=grounding.SECONDS_OF_AN_ANSWER)
+
+
+def _listed(
+    memory: Memory, answer: Recall, hits: Sequence[Hit | Passage], stale: Mapping[str, Stale]
+) -> Iterator[Line]:
     """The answer, then the other hits; a blank line stands before those that are less likely."""
     from core.search.results import Passage
 
     bars = is_terminal(sys.stdout)
     above = True
-    notes = [hit.note for hit in hits if not isinstance(hit, Passage)]
-    stale = memory.stale_of(notes, seconds=grounding.SECONDS_OF_AN_ANSWER)
     if answer.found:
         yield from _answer(memory, answer)
         answering = [hit for hit in hits if not isinstance(hit, Passage) and hit.note.id == answer.note_id]
@@ -391,8 +400,8 @@ def _print_misread(clauses: Sequence[Clause]) -> None:
     write_lines([f"note: {text}" for text in misread], to_error=True)
 
 
-def hit_document(hit: Hit | Passage) -> dict[str, Any]:
-    """A hit for programs."""
+def hit_document(hit: Hit | Passage, stale: Mapping[str, Stale] | None = None) -> dict[str, Any]:
+    """A hit for programs. stale: what notes name of code that moved or is gone, by their ids."""
     from core.search.highlight import snippet
     from core.search.results import Passage
 
@@ -407,6 +416,8 @@ def hit_document(hit: Hit | Passage) -> dict[str, Any]:
     parts = hit.breakdown
     piece = snippet(hit.note.content, parts.matched)
     told = pick(hit.note, "id title nugget_name") | _where_from(hit)
+    if stale and hit.note.id in stale:
+        told["stale"] = msgspec.to_builtins(stale[hit.note.id].references)
     told |= pick(parts, "vector_score text_score metadata_boost=boost blended=blend matched")
     told |= {name: value for name, value in (("exact", parts.exact), ("signals", parts.signals)) if value}
     return told | pick(hit, "score sure", snippet=piece.text, snippetMatches=piece.matches)

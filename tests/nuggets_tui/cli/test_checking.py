@@ -48,6 +48,9 @@ def test_what_moved_and_what_is_gone_is_listed_and_what_is_gone_is_an_exit_code(
         ("moved", "src/login.py:1")
     ]
     assert [(page["line"], page["stale"][0]["where"]) for page in told["pages"]] == [(3, "src/login.py")]
+    (hit,) = nuggets.json("search", "sign in")
+    shown = nuggets.json("note", "show", hit["id"])
+    assert hit["stale"] == shown["stale"] == told["notes"][0]["stale"]
     (root / "src" / "other.py").unlink()
     commit(root)
     told = nuggets.json("check", code=1)
