@@ -68,8 +68,8 @@ def check(call: Invocation, path: Path | None, fix: bool, yes: bool) -> int:
     arg("what", metavar="FILE|SYMBOL"),
     examples=("nuggets blame src/auth/token.py", "nuggets blame parse_config"),
 )
-def blame(call: Invocation, what: str) -> None:
-    """List the notes that name a file, a folder around it, or a symbol."""
+def blame(call: Invocation, what: str) -> int:
+    """List the notes that name a file, a folder around it, or a symbol. Exit code 1 when no note does."""
     from core.grounding.service import text_of
 
     memory, root = call.memory_as_it_is, _root(call)
@@ -82,6 +82,7 @@ def blame(call: Invocation, what: str) -> None:
         lines.append((bold(shorten(note.title, LONGEST)), f"  {begins}", dim(f"  {note.id}")))
     document = [pick(note, "note_id=id title content") for note in found]
     call.answer(document, lines or [f"No note names {shorten(what, LONGEST)}."])
+    return 0 if found else 1
 
 
 def _root(call: Invocation) -> str:
