@@ -123,7 +123,8 @@ class ForkedSpawn(fdpexpect.fdspawn):  # type: ignore[misc]
             self._forked = Forked(args, on_terminal=True, stdin=theirs, stdout=theirs, stderr=theirs, **given)
         finally:
             os.close(theirs)
-        super().__init__(ours, timeout=timeout)
+        # Unlike select, poll takes a file of any number.
+        super().__init__(ours, timeout=timeout, use_poll=True)
         self.pid = self._forked.pid
 
     @property

@@ -80,7 +80,9 @@ class Terminal:
             "cwd": cwd,
         }
         self.child: Any = (
-            pexpect.spawn(command[0], command[1:], **given) if from_scratch else ForkedSpawn(command, **given)
+            pexpect.spawn(command[0], command[1:], use_poll=True, **given)
+            if from_scratch
+            else ForkedSpawn(command, **given)
         )
         _open.append(self)
 

@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 from kits.memory_files import tree
 
 from nuggets_tui.cli import program
+from nuggets_tui.cli.invocation import Invocation
 
 
 class CommandLine:
@@ -22,7 +23,11 @@ class CommandLine:
         self.runner = CliRunner()
 
     def __call__(self, *args: str, input: str | bytes | None = None) -> Result:
-        result = self.runner.invoke(program, args, input=input)
+        call = Invocation()
+        result = self.runner.invoke(program, args, input=input, obj=call)
+        if call._memory is not None:
+            # A process of its own would end here, and its files with it.
+            call._memory.close()
         assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
         return result
 
