@@ -85,6 +85,8 @@ def _drop_texts(database: sqlite3.Connection) -> None:
     for (table,) in tables.fetchall():
         if table not in _HISTORY and not table.startswith("sqlite"):
             database.execute(f"DROP TABLE IF EXISTS {table}")
+    for (view,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'view'").fetchall():
+        database.execute(f"DROP VIEW {view}")
 
 
 def _move_texts(database: sqlite3.Connection, later: int) -> None:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import msgspec
 import pytest
 
 from core.errors import InvalidInputError
+from core.memory import Memory
 from core.model.change import ChangeSet
 from core.model.draft import Draft
 from core.model.fact import CAPACITY_WARNING, Fact, Nugget, NuggetMeta
@@ -29,6 +31,7 @@ from core.model.note import (
     with_system_tags,
 )
 from core.model.snapshot import Snapshot
+from core.pipeline.database.connection import Database
 from core.reflection import reflect
 from nuggets_tui.demo import DEMO_NOW, copy_for_session, copying, write_demo
 from tools.demo.__main__ import build
@@ -428,3 +431,12 @@ def test_importing_the_package_reads_no_data_and_loads_no_heavy_module() -> None
     code = f"import sys, nuggets_tui.demo; print([name for name in {heavy} if name in sys.modules])"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"
+
+
+def test_a_text_can_be_handed_in_where_there_was_none_and_the_history_stays(tmp_path: Path) -> None:
+    write_demo(tmp_path / "memory")
+    before = len(list(Memory.open(tmp_path / "memory").history.log()))
+    with closing(Database.open(tmp_path / "memory")) as database:
+        assert database.notice == ""
+    assert before
+    assert len(list(Memory.open(tmp_path / "memory").history.log())) == before
