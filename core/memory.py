@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from core.exchange.records import LeftOut as LeftOut
     from core.facts.recall import Recall
     from core.grounding.service import Grounding
-    from core.model.judgement import OpenChanges, Stale
+    from core.model.judgement import OpenChanges, Stale, Standing
     from core.model.note import Note
     from core.model.progress import Progress
     from core.model.secrets import Holder as Holder
@@ -839,6 +839,11 @@ class Memory:
         texts = (text_of(note) for note in notes)
         held = (text._replace(nugget=own) if text.id in team else text for text in texts)
         return self.grounding.stale(held, seconds=seconds)
+
+    def stale_references(self, notes: Iterable[Note]) -> dict[str, tuple[Standing, ...]]:
+        """The same, as much of it as is told before an answer is due."""
+        found = self.stale_of(notes, seconds=grounding.SECONDS_OF_AN_ANSWER)
+        return {id: one.references for id, one in found.items()}
 
     @property
     def project(self) -> Project | None:

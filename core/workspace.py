@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from core.model.judgement import OpenChange
     from core.model.note import Note
     from core.model.progress import Progress
+    from core.model.snapshot import Snapshot
     from core.pipeline.recall import PipelineSignals
     from core.pipeline.service import Pipeline
-    from core.projects import Project
+    from core.projects import Project, Standpoint
     from core.search.results import FoundPassage
     from core.search.signals import Ranked, Signals
 
@@ -195,7 +196,7 @@ def briefing_of(
         here, snapshot = memory.seen_from(project, memory.snapshot), memory.snapshot
         return briefing(
             snapshot, here=here, tokens=room, left_open=left_open, picked_up=picked_up, order=order,
-            mark=lambda note: _stale_mark(memory, note),
+            mark=_stale_marks(memory, snapshot, here),
         )  # fmt: skip
 
     def of_team(note: Note) -> bool:
@@ -213,19 +214,26 @@ def briefing_of(
         for note in beside.snapshot.notes
     )
     snapshot = replace(beside.snapshot, notes=tuple(notes))
+    here = memory.seen_from(project, snapshot)
+    stale_mark = _stale_marks(memory, snapshot, here)
     made = briefing(
-        snapshot, here=memory.seen_from(project, snapshot), tokens=room, left_open=left_open, picked_up=picked_up,
-        order=ordered,
-        mark=lambda note: ", ".join(filter(None, ("team" if of_team(note) else "", _stale_mark(memory, note)))),
+        snapshot, here=here, tokens=room, left_open=left_open, picked_up=picked_up, order=ordered,
+        mark=lambda note: ", ".join(filter(None, ("team" if of_team(note) else "", stale_mark(note)))),
     )  # fmt: skip
     own = {note.id for note in beside.joined.own.notes}
     return structs.replace(made, places=tuple(one for one in made.places if one[0] in own))
 
 
-def _stale_mark(memory: Memory, note: Note) -> str:
-    """What a note names of the code and is not there any more; "" for nothing."""
-    found = memory.stale_of([note]).get(note.id)
-    return "; ".join(str(one) for one in found.references if one.state != "changed") if found else ""
+def _stale_marks(memory: Memory, snapshot: Snapshot, here: Standpoint | None) -> Callable[[Note], str]:
+    """Says what a note names of the code and is not there any more; "" for nothing. Git is asked once for all notes."""
+    own = [note for note in snapshot.visible if here is None or not here.owner_of(note.nugget_name)]
+    stale = memory.stale_of(own)
+
+    def mark(note: Note) -> str:
+        found = stale.get(note.id)
+        return "; ".join(str(one) for one in found.references if one.state != "changed") if found else ""
+
+    return mark
 
 
 def session_briefing(

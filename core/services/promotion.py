@@ -6,6 +6,7 @@ import os.path
 from collections.abc import Collection, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -226,8 +227,11 @@ class Promoter:
         known = known_projects(str(self._memory.home))
         project = self._project_of(path, cwd, known)
 
+        # Asked of the code once for all notes, and only where a note may be added.
+        stale = cache(lambda: self._memory.stale_of(self._memory.snapshot.visible))
+
         def outdated(note: Note) -> bool:
-            found = self._memory.stale_of([note]).get(note.id)
+            found = stale().get(note.id)
             return found is not None and found.outdated
 
         if project is None:

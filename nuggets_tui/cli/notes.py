@@ -139,8 +139,7 @@ def show(call: Invocation, id: str) -> None:
     (id,) = call.at(id)
     snapshot = call.memory.snapshot
     found = snapshot.note(id)
-    named = call.memory.stale_of([found])
-    stale = named[id].references if id in named else ()
+    stale = call.memory.stale_references([found]).get(id, ())
     call.answer(
         lambda: _document(call, found) | ({"stale": stale} if stale else {}),
         lambda: [

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from core import grounding, verbs
+from core import verbs
 from core.errors import NotFoundError, NuggetsError
 from core.model.saved_search import SavedSearch
 from nuggets_tui.answers import (
@@ -56,7 +56,7 @@ from nuggets_tui.words import PASSAGE, about, certainty, stale_lines, whose_word
 if TYPE_CHECKING:
     from core.facts.recall import Recall
     from core.memory import Memory
-    from core.model.judgement import Stale, Standing
+    from core.model.judgement import Standing
     from core.pipeline.records import Conversation
     from core.search import Explanation, Filters, Hit, SearchResult
     from core.search.query_syntax import Clause
@@ -168,13 +168,13 @@ def _say_how_it_ended(query: str, found: Recall) -> None:
 def recall_document(found: Recall) -> dict[str, Any]:
     """The answer for programs; what has nothing to say is left out of the later fields."""
     told = pick(found, "answer confidence certainty margin found key match nugget_name via note_id")
-    told |= _where_from(found)
+    told |= _where_from(found, found.stale)
     if not found.found:
         candidates = [
             pick(
                 one, "id=note_id title first_line nugget_name holds lacks likelihood", why=why_candidate(one)
             )
-            | _where_from(one)
+            | _where_from(one, one.stale)
             for one in found.candidates
         ]
         told |= {"judgement": found.judgement, "candidates": candidates}
@@ -192,16 +192,12 @@ def recall_document(found: Recall) -> dict[str, Any]:
     return told | {name: value for name, value in more.items() if value}
 
 
-def _where_from(one: Any) -> dict[str, Any]:
+def _where_from(one: Any, stale: Sequence[Standing]) -> dict[str, Any]:
     """Whose something is, of which other project, and what it names of code that moved or is gone, where that is to be
     said.
     """
-    stale = msgspec.to_builtins(getattr(one, "stale", ()))
-    return {
-        name: value
-        for name, value in (("whose", one.whose), ("project", one.project), ("stale", stale))
-        if value
-    }
+    told = {"whose": one.whose, "project": one.project, "stale": msgspec.to_builtins(stale)}
+    return {name: value for name, value in told.items() if value}
 
 
 def _side_document(one: Any) -> dict[str, Any]:
@@ -286,7 +282,7 @@ def search(call: Invocation, words: tuple[str, ...], limit: int, explain: str | 
     _print_misread(found.clauses)
     if not answer.found and answer.judgement != "found" and found.hits and not call.as_json:
         _say_how_it_ended(query, answer)
-    stale = _stale_in(memory, found.listed)
+    stale = memory.stale_references(hit.note for hit in found.hits)
     call.answer(
         lambda: [hit_document(hit, stale) for hit in found.listed],
         lambda: _listed(memory, answer, found.listed, stale),
@@ -296,15 +292,8 @@ def search(call: Invocation, words: tuple[str, ...], limit: int, explain: str | 
     return status
 
 
-def _stale_in(memory: Memory, hits: Sequence[Hit | Passage]) -> Mapping[str, Stale]:
-    from core.search.results import Passage
-
-    notes = [hit.note for hit in hits if not isinstance(hit, Passage)]
-    return memory.stale_of(notes, seconds=grounding.SECONDS_OF_AN_ANSWER)
-
-
 def _listed(
-    memory: Memory, answer: Recall, hits: Sequence[Hit | Passage], stale: Mapping[str, Stale]
+    memory: Memory, answer: Recall, hits: Sequence[Hit | Passage], stale: Mapping[str, Sequence[Standing]]
 ) -> Iterator[Line]:
     """The answer, then the other hits; a blank line stands before those that are less likely."""
     from core.search.results import Passage
@@ -323,9 +312,7 @@ def _listed(
         if isinstance(hit, Passage):
             yield from _passage_lines(hit, bars)
         else:
-            yield from _hit_lines(
-                memory, hit, bars, stale[hit.note.id].references if hit.note.id in stale else ()
-            )
+            yield from _hit_lines(memory, hit, bars, stale.get(hit.note.id, ()))
 
 
 def _hit_lines(memory: Memory, hit: Hit, bars: bool, stale: Sequence[Standing]) -> Iterator[Line]:
@@ -400,7 +387,7 @@ def _print_misread(clauses: Sequence[Clause]) -> None:
     write_lines([f"note: {text}" for text in misread], to_error=True)
 
 
-def hit_document(hit: Hit | Passage, stale: Mapping[str, Stale] | None = None) -> dict[str, Any]:
+def hit_document(hit: Hit | Passage, stale: Mapping[str, Sequence[Standing]]) -> dict[str, Any]:
     """A hit for programs. stale: what notes name of code that moved or is gone, by their ids."""
     from core.search.highlight import snippet
     from core.search.results import Passage
@@ -415,9 +402,7 @@ def hit_document(hit: Hit | Passage, stale: Mapping[str, Stale] | None = None) -
         return told | {"snippet": piece.text, "snippetMatches": piece.matches}
     parts = hit.breakdown
     piece = snippet(hit.note.content, parts.matched)
-    told = pick(hit.note, "id title nugget_name") | _where_from(hit)
-    if stale and hit.note.id in stale:
-        told["stale"] = msgspec.to_builtins(stale[hit.note.id].references)
+    told = pick(hit.note, "id title nugget_name") | _where_from(hit, stale.get(hit.note.id, ()))
     told |= pick(parts, "vector_score text_score metadata_boost=boost blended=blend matched")
     told |= {name: value for name, value in (("exact", parts.exact), ("signals", parts.signals)) if value}
     return told | pick(hit, "score sure", snippet=piece.text, snippetMatches=piece.matches)
@@ -494,7 +479,7 @@ def explained_document(explanation: Explanation) -> dict[str, Any]:
     hit = explanation.hit
     parts = hit.breakdown
     values = {line: getattr(parts, line) for line, _ in LINES}
-    return hit_document(hit) | pick(
+    return hit_document(hit, {}) | pick(
         explanation, "total floor needed judgement",
         rank=hit.rank, obstacle=explanation.obstacle or None, missing=parts.query_words().missing,
         coverage=parts.coverage, likelihood=parts.likelihood,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from core import grounding, verbs
+from core import verbs
 from core.model.infer import MetaInput
 from core.verbs import Caution, warnings_of
 from nuggets_tui.answers import candidate_lines, recall_lines
@@ -76,18 +76,14 @@ def _search_notes(session: AgentSession, given: arguments.SearchNotesArguments) 
         raise searched.no_nugget(given.nugget)
     found = memory.search_result(given.query, given.limit, Filters(nugget=given.nugget or None))
     session.asked(given.query)
-    lines, stale = (
-        [],
-        memory.stale_of([hit.note for hit in found.hits], seconds=grounding.SECONDS_OF_AN_ANSWER),
-    )
+    lines, stale = [], memory.stale_references(hit.note for hit in found.hits)
     for hit in found.hits:
-        told = stale[hit.note.id].references if hit.note.id in stale else ()
         said = (
             f"from project {hit.project}" if hit.project else "",
             "" if hit.sure else "less likely",
             "the team's" if hit.whose == "team" else "",
             "hidden" if hit.note.hidden else "",
-            *map(_line, stale_lines(told, session.clock())),
+            *map(_line, stale_lines(stale.get(hit.note.id, ()), session.clock())),
         )
         piece = snippet(hit.note.content, hit.breakdown.matched).text
         behind = "".join(f" ({one})" for one in said if one)
