@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
 
 import click
 
 from nuggets_tui.cli import HIDDEN, SECTIONS, program
 from nuggets_tui.cli.options import Group, short_help
+from tools.page_table import between_marks, renew
 
 BEGIN: Final = "<!-- commands: made by python -m tools.command_table docs/commands.md -->"
 END: Final = "<!-- end of commands -->"
@@ -45,19 +45,9 @@ def _rows(path: str, command: click.Command) -> Iterator[str]:
 
 
 def with_table(page: str) -> str:
-    """A page with the table as it is now between its marks. Raises ValueError for a page without them."""
-    head, mark, rest = page.partition(BEGIN)
-    _, end, tail = rest.partition(END)
-    if not mark or not end:
-        raise ValueError(f"the page has no place for the table: {BEGIN} ... {END}")
-    return f"{head}{BEGIN}\n{command_table()}\n{END}{tail}"
-
-
-def main(path: str) -> None:
-    """Renews the table in a page."""
-    page = Path(path)
-    page.write_text(with_table(page.read_text(encoding="utf-8")), encoding="utf-8")
+    """A page with the table as it is now; see `between_marks`."""
+    return between_marks(page, BEGIN, command_table(), END)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    renew(sys.argv[1], with_table)

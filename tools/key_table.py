@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Final
 
 from nuggets_tui.commands import COMMANDS, GROUPS, Command
+from tools.page_table import between_marks, renew
 
 BEGIN: Final = "<!-- keys: made by python -m tools.key_table docs/keys.md -->"
 END: Final = "<!-- end of keys -->"
@@ -38,19 +38,9 @@ def _spelt(key: str) -> str:
 
 
 def with_table(page: str) -> str:
-    """A page with the table as it is now between its marks. Raises ValueError for a page without them."""
-    head, mark, rest = page.partition(BEGIN)
-    _, end, tail = rest.partition(END)
-    if not mark or not end:
-        raise ValueError(f"the page has no place for the table: {BEGIN} ... {END}")
-    return f"{head}{BEGIN}\n{key_table()}\n{END}{tail}"
-
-
-def main(path: str) -> None:
-    """Renews the table in a page."""
-    page = Path(path)
-    page.write_text(with_table(page.read_text(encoding="utf-8")), encoding="utf-8")
+    """A page with the table as it is now; see `between_marks`."""
+    return between_marks(page, BEGIN, key_table(), END)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    renew(sys.argv[1], with_table)

@@ -9,7 +9,7 @@ import msgspec
 
 from core.model.draft import Draft
 from core.model.fact import Fact
-from core.model.infer import MetaInput, infer_meta, semantic_tags
+from core.model.infer import Meta, MetaInput, infer_meta, semantic_tags
 from core.model.note import HiddenFact, Note, normalise_tag
 
 
@@ -39,7 +39,7 @@ def new_note(
             checked, scope=checked.scope or usual.scope, stability=checked.stability or usual.stability
         )
     inferred = infer_meta(kind, title, content, given, checked, draft.rules, nugget=nugget, by_agent=by_agent)
-    meaning = semantic_tags(kind, title, inferred.type, inferred.source)
+    of_nugget, *derived = derived_tags(kind, nugget, title, inferred)
     id, page = draft.new_place(kind, nugget, title)
     return draft.put(
         Note(
@@ -47,13 +47,7 @@ def new_note(
             nugget_name=nugget,
             title=title,
             content=content,
-            tags=(
-                normalise_tag(nugget),
-                *given,
-                f"scope:{inferred.scope}",
-                f"type:{inferred.type}",
-                *meaning,
-            ),
+            tags=(of_nugget, *given, *derived),
             kind=kind,
             source_key=title if kind == "fact" else None,
             **{
@@ -66,6 +60,12 @@ def new_note(
             },
         )
     )
+
+
+def derived_tags(kind: str, nugget: str, title: str, meta: Meta | Note) -> list[str]:
+    """The tags that follow from what else is known of a note: its nugget, scope and type, then those of their sense."""
+    said = semantic_tags(kind, title, meta.type, meta.source)
+    return [normalise_tag(nugget), f"scope:{meta.scope}", f"type:{meta.type}", *said]
 
 
 def as_hidden_fact(fact: Fact, index: int) -> HiddenFact:

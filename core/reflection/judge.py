@@ -6,7 +6,8 @@ import unicodedata
 from collections.abc import Collection
 from typing import Final
 
-from core.model.infer import has_word, is_scratch, scope_of, semantic_tags, subject_of
+from core.model.build import derived_tags
+from core.model.infer import has_word, is_scratch, scope_of, subject_of
 from core.model.names import PERSONS_NUGGETS
 from core.model.note import Note, normalise_tag, with_system_tags
 from core.reflection.words import tidied, without_scope
@@ -73,8 +74,7 @@ def improved_tags(
     Improving twice changes nothing more.
     """
     right = with_system_tags(note)
-    derived = [normalise_tag(note.nugget_name), f"scope:{note.scope}", f"type:{note.type}"]
-    derived += semantic_tags(note.kind, note.title, note.type, note.source)
+    derived = derived_tags(note.kind, note.nugget_name, note.title, note)
     if any(word.casefold() in tokens for word in words.preference_words):
         derived.append("preferences")
     if has_word(note.title, _REFLECTION_WORDS):

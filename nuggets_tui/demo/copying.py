@@ -80,13 +80,13 @@ def _move_history(database: sqlite3.Connection, folder: Path, moved: Callable[[b
 
 def _drop_texts(database: sqlite3.Connection) -> None:
     """Leaves a memory to which nothing was ever submitted."""
-    virtual = "sql LIKE 'CREATE VIRTUAL%' DESC"
-    tables = database.execute(f"SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY {virtual}")
-    for (table,) in tables.fetchall():
-        if table not in _HISTORY and not table.startswith("sqlite"):
-            database.execute(f"DROP TABLE IF EXISTS {table}")
-    for (view,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'view'").fetchall():
-        database.execute(f"DROP VIEW {view}")
+    made = database.execute(
+        "SELECT type, name FROM sqlite_master WHERE type IN ('table', 'view')"
+        " ORDER BY sql LIKE 'CREATE VIRTUAL%' DESC"
+    )
+    for kind, name in made.fetchall():
+        if name not in _HISTORY and not name.startswith("sqlite"):
+            database.execute(f"DROP {kind} IF EXISTS {name}")
 
 
 def _move_texts(database: sqlite3.Connection, later: int) -> None:

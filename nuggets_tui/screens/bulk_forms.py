@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
-from typing import ClassVar, Final, NamedTuple, overload
+from typing import ClassVar, Final, NamedTuple
 
 from textual import on
 from textual.app import ComposeResult
@@ -24,7 +24,7 @@ from nuggets_tui.safe_text import content, cut, plain, safe_line
 from nuggets_tui.screens.basic import ConfirmScreen, close_if_sure
 from nuggets_tui.screens.choice import ChoiceScreen
 from nuggets_tui.screens.dialog import Dialog
-from nuggets_tui.screens.review import Reviewed, ReviewItem, ReviewScreen
+from nuggets_tui.screens.review import Reviewed, ReviewItem, ReviewItems, ReviewScreen
 from nuggets_tui.session import Session
 from nuggets_tui.typed_text import split_tags
 from nuggets_tui.widgets.fields import CompletedField, Offer, tag_offers
@@ -236,7 +236,7 @@ def _about(proposal: Proposal, selected: int, undo_key: str) -> str:
     return " ".join(safe_line(part) for part in said)
 
 
-class ProposalItems(Sequence[ReviewItem]):
+class ProposalItems(ReviewItems):
     """An item for each note that would change, made when it is looked at."""
 
     def __init__(self, proposal: Proposal) -> None:
@@ -247,16 +247,8 @@ class ProposalItems(Sequence[ReviewItem]):
     def __len__(self) -> int:
         return len(self._ids)
 
-    @overload
-    def __getitem__(self, index: int) -> ReviewItem: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[ReviewItem]: ...
-    def __getitem__(self, index: int | slice) -> ReviewItem | list[ReviewItem]:
-        if isinstance(index, slice):
-            return [self._item(id) for id in self._ids[index]]
-        return self._item(self._ids[index])
-
-    def _item(self, id: str) -> ReviewItem:
+    def made(self, index: int) -> ReviewItem:
+        id = self._ids[index]
         edit, change = self._proposal.edit, self._proposal.changes[id]
         note = change.before or change.note
         links = len(self._proposal.base.links_in.get(id, ())) if change.after is None else 0

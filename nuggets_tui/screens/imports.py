@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Final, overload
+from typing import TYPE_CHECKING, Final
 
 from textual.content import Content
 
@@ -16,7 +16,7 @@ from nuggets_tui.safe_text import content, safe_line
 from nuggets_tui.screens.basic import AskScreen, as_typed
 from nuggets_tui.screens.choice import ChoiceScreen
 from nuggets_tui.screens.dialog import key_content
-from nuggets_tui.screens.review import Reviewed, ReviewItem, ReviewScreen
+from nuggets_tui.screens.review import Reviewed, ReviewItem, ReviewItems, ReviewScreen
 from nuggets_tui.session import Session
 from nuggets_tui.widgets.line_view import note_change_lines, styled_lines, wrapped
 from nuggets_tui.widgets.row_list import Row
@@ -138,7 +138,7 @@ class ImportReview(ReviewScreen):
         return done.change_set, ", ".join(said)
 
 
-class _Items(Sequence[ReviewItem]):
+class _Items(ReviewItems):
     """An item for each thing of an import, made when it is looked at: what is new, conflicts, what is skipped."""
 
     def __init__(self, proposed: ImportResult, shown: Sequence[ImportItem]) -> None:
@@ -151,13 +151,7 @@ class _Items(Sequence[ReviewItem]):
     def __len__(self) -> int:
         return len(self._shown) + len(self._left_out)
 
-    @overload
-    def __getitem__(self, index: int) -> ReviewItem: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[ReviewItem]: ...
-    def __getitem__(self, index: int | slice) -> ReviewItem | list[ReviewItem]:
-        if isinstance(index, slice):
-            return [self[place] for place in range(*index.indices(len(self)))]
+    def made(self, index: int) -> ReviewItem:
         if index >= len(self._shown):
             left = self._left_out[index - len(self._shown)]
             return ReviewItem(str(index), "skipped", left.where, left.what, partial(_left_lines, left))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import ClassVar, Final, overload
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -38,6 +38,24 @@ class ReviewItem:
     title: str
     detail: str
     lines: MakeLines
+
+
+class ReviewItems(Sequence[ReviewItem]):
+    """Items of which each is made when it is looked at."""
+
+    def made(self, index: int) -> ReviewItem:
+        """The item at a place from 0 on."""
+        raise NotImplementedError
+
+    @overload
+    def __getitem__(self, index: int) -> ReviewItem: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[ReviewItem]: ...
+    def __getitem__(self, index: int | slice) -> ReviewItem | list[ReviewItem]:
+        places = range(len(self))
+        if isinstance(index, slice):
+            return [self.made(place) for place in places[index]]
+        return self.made(places[index])
 
 
 class ReviewScreen(Dialog[Reviewed | PendingConflict]):

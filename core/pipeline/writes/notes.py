@@ -16,9 +16,10 @@ from typing import Final, Literal, NamedTuple
 
 from core.errors import ConflictError, NuggetsError
 from core.graph.edits import edit_note, hide_note, link_notes
+from core.model.build import derived_tags
 from core.model.compare import alike
 from core.model.draft import Draft
-from core.model.infer import MetaInput, clamp, infer_meta, semantic_tags
+from core.model.infer import MetaInput, clamp, infer_meta
 from core.model.names import DEFAULT_NUGGET, check_nugget_name, iso, known_nugget, note_id
 from core.model.note import ORIGIN, Note, custom_tags, normalise_tag, origin_of_note, replace
 from core.pipeline.contradiction import contradicts_in_words
@@ -98,19 +99,14 @@ def note_of(draft: Draft, row: NoteEdit, id: str) -> Note:
         confidence = min(UNCONFIRMED, confidence)
     given = MetaInput(type=type_, source="inferred", confidence=confidence, stability="durable")
     meta = infer_meta("note", title, content, own, given, draft.rules)
+    of_nugget, *derived = derived_tags("note", nugget, title, meta)
     at = iso(datetime.fromtimestamp(row.created_at / 1000, UTC))
     return Note(
         id=id,
         nugget_name=nugget,
         title=title,
         content=content,
-        tags=(
-            normalise_tag(nugget),
-            *own,
-            f"scope:{meta.scope}",
-            f"type:{meta.type}",
-            *semantic_tags("note", title, meta.type, meta.source),
-        ),
+        tags=(of_nugget, *own, *derived),
         created_at=at,
         updated_at=at,
         last_accessed_at=at,
