@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
     from typing import Any, Final
 
+    from core.model.change import FileChange
     from core.model.snapshot import Snapshot
 
 # A project by name, or "off"; without it, that of the working directory.
@@ -120,6 +121,11 @@ class Registered:
         moved = stayed if told else not os.path.isdir(self.root)
         return bool(self.commit) and moved and self.commit == project.first_commit()
 
+    def copied(self, *, joined: bool = True) -> Registered:
+        """A copy. joined: whether with what a person joined."""
+        kept = self.joined if joined else ()
+        return Registered(self.name, self.root, self.remote, self.commit, self.nuggets, kept)
+
     def document(self) -> dict[str, Any]:
         """As the file has it."""
         told: dict[str, Any] = {name: getattr(self, name) for name in ("name", "root", "remote", "commit")}
@@ -128,23 +134,77 @@ class Registered:
 
 def registered(home: str) -> list[Registered]:
     """The projects that a memory knows. Raises BrokenFileError for a file that cannot be read as that."""
-    import json
-
     from core.errors import BrokenFileError
 
     path = os.path.join(home, FILE)
     try:
-        with open(path, encoding="utf-8") as file:
-            found = json.load(file)["projects"]
-        nuggets = [(list(map(str, one["nuggets"])), list(map(str, one.get("joined", ())))) for one in found]
-        return [
-            Registered(one["name"], one["root"], one["remote"], one["commit"], *of)
-            for one, of in zip(found, nuggets, strict=True)
-        ]
+        with open(path, "rb") as file:
+            return read_document(file.read())
     except FileNotFoundError:
         return []
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+    except (OSError, ValueError) as error:
         raise BrokenFileError(f"cannot be read ({error})", where=path, kept="it is unchanged") from error
+
+
+def read_document(data: bytes) -> list[Registered]:
+    """The projects that the bytes of such a file name. Raises ValueError."""
+    import json
+
+    try:
+        found = json.loads(data)["projects"]
+        return [
+            Registered(
+                str(one["name"]), str(one["root"]), str(one["remote"]), str(one["commit"]),
+                map(str, one["nuggets"]), map(str, one.get("joined", ())),
+            )
+            for one in found
+        ]  # fmt: skip
+    except (KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError(f"no list of projects: {error!r}") from error
+
+
+def document_of(known: Iterable[Registered]) -> bytes:
+    """The file of such projects."""
+    import json
+
+    document = {"version": 1, "projects": [one.document() for one in known]}
+    return f"{json.dumps(document, indent=2, ensure_ascii=False)}\n".encode()
+
+
+def with_others(
+    known: Iterable[Registered], others: Iterable[Registered], nuggets: Collection[str]
+) -> list[Registered]:
+    """Projects, and of other ones what they say of some nuggets that no project here has."""
+    found = [one.copied() for one in known]
+    taken = {name for one in found for name in one.nuggets}
+    for other in others:
+        new = [name for name in other.nuggets if name in nuggets and name not in taken]
+        if not new:
+            continue
+        as_project = Project(other.name, other.root, other.remote)
+        same_commit = (one for one in found if one.commit and one.commit == other.commit)
+        mine = next((one for one in found if one.is_project(as_project)), None) or next(same_commit, None)
+        if mine is None:
+            mine = Registered(other.name, other.root, other.remote, other.commit)
+            found.append(mine)
+        mine.nuggets += new
+        mine.joined += [name for name in new if name in other.joined]
+        taken |= set(new)
+    return found
+
+
+def brought_onto(before: bytes | None, after: bytes | None, now: bytes | None) -> bytes | None:
+    """The file as it is now, with the nuggets given and taken away that a change of it gave and took away. Raises
+    ValueError.
+    """
+    was, becomes, found = (read_document(data) if data else [] for data in (before, after, now))
+    had, has = ({name for one in side for name in one.nuggets} for side in (was, becomes))
+    for one in found:
+        one.nuggets = [name for name in one.nuggets if name not in had - has]
+        one.joined = [name for name in one.joined if name not in had - has]
+    kept = [one for one in found if one.nuggets or not had - has]
+    made = with_others(kept, becomes, has - had)
+    return document_of(made) if made or after is not None else None
 
 
 def known_projects(home: str) -> list[Registered]:
@@ -254,6 +314,27 @@ class Standpoint:
         return frozenset(found) if len(set(found.values())) == 1 else frozenset()
 
 
+def change_for(home: str, others: Iterable[Registered], nuggets: Collection[str]) -> FileChange | None:
+    """What makes the list of a memory hold what others say of some nuggets; None where nothing is new, or the list
+    cannot be read. Raises StorageError.
+    """
+    from pathlib import Path
+
+    from core.model.change import FileChange
+    from core.storage.files.atomic import read_file
+
+    found = read_file(Path(home, FILE))
+    before = found[0] if found else None
+    try:
+        known = read_document(before) if before else []
+    except ValueError:
+        return None
+    made = with_others(known, others, nuggets)
+    if [one.document() for one in made] == [one.document() for one in known]:
+        return None
+    return FileChange(path=FILE, before=before, after=document_of(made))
+
+
 def projects_of(known: Iterable[Registered], snapshot: Snapshot) -> dict[str, str]:
     """The name of its project for each nugget of a memory that is not the person's."""
     nowhere = Standpoint(Project(""), known, snapshot)
@@ -327,10 +408,8 @@ def _changing(home: str) -> Iterator[list[Registered]]:
 
 def write(home: str, known: Iterable[Registered]) -> None:
     """Replaces the file. Held under the memory's lock by who calls. Raises StorageError."""
-    import json
     from pathlib import Path
 
     from core.storage.files.atomic import replace_file
 
-    document = {"version": 1, "projects": [one.document() for one in known]}
-    replace_file(Path(home, FILE), f"{json.dumps(document, indent=2, ensure_ascii=False)}\n".encode())
+    replace_file(Path(home, FILE), document_of(known))

@@ -24,6 +24,7 @@ from core.model.note import normalised_note
 from core.model.progress import Progress
 from core.model.secrets import holders
 from core.model.snapshot import Snapshot
+from core.projects import change_for
 from core.services.log_access import of_the_log
 from core.settings import SETTINGS_FILE
 from core.storage.exchange.sources import ReadSource, read_as
@@ -156,6 +157,8 @@ class Exchange:
             made = msgspec.structs.replace(made, files=files)
             left_out += [LeftOut(name, "is a setting that you decide here") for name in refused]
             history = len(read.whole.entries)
+        if read.whole is not None:
+            made = self._with_projects(made, read.whole, ours)
         count, known = sum(item.status == "new" for item in plan.items), {item.id for item in plan.items}
         told = f"{count:,} {'note' if count == 1 else 'notes'}"
         reason = f"imported {told} from {read.source.name or 'standard input'} ({read.format})"
@@ -165,6 +168,13 @@ class Exchange:
             change_set=msgspec.structs.replace(made, reason=reason), history=history,
             unknown=tuple(id for id in accept or () if id not in known),
         )  # fmt: skip
+
+    def _with_projects(self, made: ChangeSet, whole: WholeMemory, ours: Snapshot) -> ChangeSet:
+        """The change set with the projects of nuggets that come. Who joined one there did not join it here."""
+        named = {change.note.nugget_name for change in made.notes} | {change.nugget for change in made.facts}
+        others = [one.copied(joined=False) for one in whole.projects]
+        found = change_for(str(self._memory.home), others, named - {*ours.nugget_names})
+        return made if found is None else msgspec.structs.replace(made, files=(*made.files, found))
 
     def _files(self, whole: WholeMemory) -> tuple[tuple[FileChange, ...], tuple[str, ...]]:
         """The files of a person that come along where there is none yet, and the settings that do not."""

@@ -21,6 +21,7 @@ from core.model.names import iso, parse_iso
 from core.model.note import Note
 from core.model.progress import Progress
 from core.model.snapshot import ProblemKind, Snapshot
+from core.projects import change_for
 from core.services.arrivals import keep_waiting
 from core.services.log_access import of_the_log
 from core.storage.files.atomic import may_be_read, wrong_kind
@@ -28,7 +29,7 @@ from core.storage.format.documents import Document, GraphDocument, id_of
 from core.storage.journal.codec import fact_item, note_item
 from core.storage.merge.copies import ConflictCopy, Joined, conflict_copies, join, left_over, read_copy
 from core.storage.recovery.inspect import inspect_folder
-from core.storage.safety.backups import Backup, backups, read_backup
+from core.storage.safety.backups import Backup, backups, projects_in, read_backup
 from core.storage.safety.quarantine import Record, records
 from core.timeline import timeline_of
 from core.verify import Finding, RepairKind, findings, repair, sentence
@@ -166,7 +167,10 @@ class Maintenance:
         found = self._as_it_was(when)
         if isinstance(found, Backup):
             wanted = read_backup(found.path, self._memory.settings.inference, progress)
-            return self.going_back(wanted, f"the backup {found.name}", note, progress)
+            done = self.going_back(wanted, f"the backup {found.name}", note, progress)
+            named = {one.note.nugget_name for one in done.notes} | {one.nugget for one in done.facts}
+            projects = change_for(str(self._memory.home), projects_in(found.path), named)
+            return msgspec.structs.replace(done, files=(projects,)) if projects else done
         return self.going_back(*found, note, progress)
 
     def going_back(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from core import projects
 from core.errors import (
     BrokenFileError,
     ConflictError,
@@ -228,19 +229,28 @@ def _path_for(home: Path, name: str) -> Path:
 
 
 def rebased_file(home: Path, change: FileChange) -> FileChange:
-    """The change brought onto the file as it is now, where it is a TOML file of the memory; else as it is.
+    """The change brought onto the file as it is now, where it is a TOML file or the list of projects; else as it is.
 
     Raises ConflictError for a value that was changed in two ways, BrokenFileError, StorageError.
     """
     path = home / change.path
-    if Path(change.path).is_absolute() or path.suffix != ".toml":
+    if change.path != projects.FILE and (Path(change.path).is_absolute() or path.suffix != ".toml"):
         return change
-    from core.storage.files.toml import brought_onto
-
     now = content_of(path)
     if now == change.before:
         return change
-    after = brought_onto(change.before, change.after, now, str(path))
+    if change.path == projects.FILE:
+        try:
+            after = projects.brought_onto(change.before, change.after, now)
+        except ValueError as error:
+            what = f"cannot be read ({error})"
+            raise BrokenFileError(
+                what, where=str(path), kept=_KEPT, todo="fix the file or move it away"
+            ) from error
+    else:
+        from core.storage.files.toml import brought_onto
+
+        after = brought_onto(change.before, change.after, now, str(path))
     return msgspec.structs.replace(change, before=now, after=after)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,10 @@ import pytest
 from core import Memory
 from core.errors import BrokenFileError
 from core.facts.edits import remember
+from core.graph.edits import delete_note
 from core.model.infer import MetaInput
-from core.projects import FILE, Project, Registered, project_at, register, registered
+from core.projects import FILE, Project, Registered, project_at, register, registered, take_over
+from core.storage.safety.backups import make_backup
 
 
 @pytest.fixture(autouse=True)
@@ -235,3 +238,59 @@ def test_a_search_lists_ones_own_first_and_marks_the_rest(tmp_path: Path) -> Non
     assert not any(hit.sure for hit in result.hits if hit.project)
     memory.use_project(Project("billing", "/billing"))
     assert memory.search_result("test command").judgement == "not sure"
+
+
+# In another folder
+
+
+def of_two_projects(home: Path) -> Memory:
+    """A memory whose nuggets are of two projects that their names do not tell."""
+    memory = of_three(home)
+    for nugget, name in (("ports", "scanner"), ("pages", "website")):
+        register(str(home), Project(name, f"/work/{name}"), nugget, memory.snapshot.nugget_names)
+        memory.change("remembered", lambda draft, n=nugget, s=name: remember(draft, n, "grader", f"of {s}"))
+    return memory
+
+
+@pytest.mark.parametrize("way", ["export", "folder"])
+def test_a_memory_in_another_folder_knows_which_nugget_is_of_which_project(tmp_path: Path, way: str) -> None:
+    memory = of_two_projects(tmp_path / "first")
+    other = Memory.open(tmp_path / "second")
+    source = memory.exchange.export("json").data if way == "export" else memory.home
+    done = other.exchange.bring(other.exchange.read(source))
+    for name, answer in (("scanner", "of scanner"), ("website", "of website")):
+        other.use_project(Project(name, f"/work/{name}"))
+        assert other.recall("grader", record=False).answer == answer
+    other.use_project(Project("billing", "/work/billing"))
+    assert not other.recall("grader", record=False).found
+    other.history.undo(done.change_set)
+    assert not registered(str(other.home))
+
+
+def test_an_import_takes_no_nugget_from_the_project_that_has_it_and_joins_none(tmp_path: Path) -> None:
+    memory = of_two_projects(tmp_path / "first")
+    take_over(str(memory.home), Project("scanner", "/work/scanner"), "pages")
+    other = Memory.open(tmp_path / "second")
+    other.change("remembered", lambda draft: remember(draft, "ports", "bill", "1"))
+    register(str(other.home), Project("billing", "/work/billing"), "ports", ())
+    done = other.exchange.bring(other.exchange.read(memory.home))
+    register(str(other.home), Project("later", "/work/later"), "new", ())
+    assert {(one.name, *one.nuggets) for one in registered(str(other.home))} == {
+        ("billing", "ports"), ("scanner", "pages"), ("later", "new"),
+    }  # fmt: skip
+    assert not any(one.joined for one in registered(str(other.home)))
+    other.history.undo(done.change_set)
+    assert {one.name for one in registered(str(other.home))} == {"billing", "later"}
+
+
+def test_a_backup_that_is_restored_brings_the_projects_of_what_comes_back(tmp_path: Path) -> None:
+    memory = of_two_projects(tmp_path)
+    backup = make_backup(tmp_path, at=datetime.now(UTC), reason="bulk")
+    assert backup is not None
+    for note in memory.snapshot.notes:
+        if note.nugget_name == "ports":
+            memory.change("deleted", lambda draft, id=note.id: delete_note(draft, id))
+    (tmp_path / FILE).unlink()
+    other = Memory.open(tmp_path)
+    other.apply(other.maintenance.restoration(backup.stem))
+    assert [(one.name, one.nuggets) for one in registered(str(tmp_path))] == [("scanner", ["ports"])]

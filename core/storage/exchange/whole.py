@@ -1,7 +1,8 @@
 """A whole memory as one JSON document: notes and facts as the bytes they have, settings, and the history.
 
 {"format": "nuggets-memory", "version": 1, "exportedAt": ..., "memory": ..., "graph": the note graph as its file has it,
-"nuggets": {name of a file: what is in it}, "files": [{"path", "text"}], "history": {"before", "entries"}, "leftOut"}
+"nuggets": {name of a file: what is in it}, "files": [{"path", "text"}], "projects": [as in projects.json],
+"history": {"before", "entries"}, "leftOut"}
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from core.model.note import to_file_dict
 from core.model.progress import Progress
 from core.model.saved_search import SEARCHES_FILE
 from core.model.snapshot import Snapshot
+from core.projects import Registered, known_projects, read_document
 from core.settings import SETTINGS_FILE, InferenceSettings
 from core.storage.files.atomic import read_file
 from core.storage.format.documents import (
@@ -51,7 +53,8 @@ _NEWER: Final = "was written by a newer version of this program"
 class WholeMemory:
     """A memory with its history, as an export holds it or a folder does.
 
-    files: of a person, by path. before: the memory as it was before the first of `entries`, which stand oldest first.
+    files: of a person, by path. projects: which of its nuggets are of which. before: the memory as it was before the
+    first of `entries`, which stand oldest first.
     """
 
     loaded: Loaded
@@ -59,6 +62,7 @@ class WholeMemory:
     before: Snapshot = field(default_factory=Snapshot)
     entries: tuple[CarriedEntry, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
+    projects: tuple[Registered, ...] = ()
 
     @property
     def snapshot(self) -> Snapshot:
@@ -113,6 +117,7 @@ def write_whole(
         "graph": _legible(loaded.graph),
         "nuggets": _object(whole),
         "files": dump(files),
+        "projects": dump([one.document() for one in known_projects(str(home))]),
     }
     if history is not None:
         before, entries = history
@@ -193,7 +198,16 @@ def _memory_of(
         ),
         tuple(entries),
         tuple(left_out),
+        _projects(fields, left_out),
     )
+
+
+def _projects(fields: Mapping[str, bytes], left_out: list[LeftOut]) -> tuple[Registered, ...]:
+    try:
+        return tuple(read_document(b'{"projects":' + fields.get("projects", b"[]") + b"}"))
+    except ValueError as error:
+        left_out.append(LeftOut("projects", str(error)))
+        return ()
 
 
 def _nugget(name: str, raw: bytes) -> NuggetDocument:
@@ -225,7 +239,8 @@ def read_home(path: Path, rules: InferenceSettings) -> WholeMemory:
         one for one in found.nuggets.values() if found.snapshot.by_name[one.meta.name].file == one.path.name
     )
     left_out = tuple(LeftOut(one.where, one.what) for one in found.snapshot.problems)
-    return WholeMemory(replace(found, nuggets=_named_as_usual(used)), left_out=left_out)
+    projects = tuple(known_projects(str(path)))
+    return WholeMemory(replace(found, nuggets=_named_as_usual(used)), left_out=left_out, projects=projects)
 
 
 def read_memory_file(

@@ -18,6 +18,8 @@ from core.model.names import iso
 from core.model.progress import Progress
 from core.model.saved_search import SEARCHES_FILE
 from core.model.snapshot import Snapshot
+from core.projects import FILE as PROJECTS_FILE
+from core.projects import Registered, read_document
 from core.settings import SETTINGS_FILE, InferenceSettings
 from core.storage.files.atomic import read_file, replace_file, write_target
 from core.storage.files.side_folders import (
@@ -44,6 +46,7 @@ Reason = Literal["day", "bulk"]
 _NAME: Final = re.compile(STAMP + r"(?:_(?P<number>\d{3,9}))?-(?P<reason>day|bulk)\.zip")
 _WORDS: Final = {"day": "daily", "bulk": "before a large change"}
 _GRAPH: Final = GRAPH_FILE.as_posix()
+_BESIDE: Final = (SETTINGS_FILE, SEARCHES_FILE, PROJECTS_FILE)
 _LEVEL: Final = 1
 _FILE_MODE: Final = 0o600
 _OLDEST: Final = (1980, 1, 1, 0, 0, 0)
@@ -86,7 +89,7 @@ def make_backup(home: Path, *, at: datetime, reason: Reason) -> Path | None:
     """
     buffer, moment = io.BytesIO(), max(at.astimezone(UTC).timetuple()[:6], _OLDEST)
     with zipfile.ZipFile(buffer, "w") as archive:
-        names = (_GRAPH, *(path.name for path in nugget_files(home)), SETTINGS_FILE, SEARCHES_FILE)
+        names = (_GRAPH, *(path.name for path in nugget_files(home)), *_BESIDE)
         for name in dict.fromkeys(names):
             entry = zipfile.ZipInfo(name, moment)
             entry.compress_type = zipfile.ZIP_DEFLATED
@@ -180,6 +183,13 @@ def read_backup(path: Path, rules: InferenceSettings, progress: Progress | None 
         if name.endswith(FACT_SUFFIXES) and "/" not in name and not name.startswith(".")
     }
     return assembled(path.parent.parent, graph, nuggets).snapshot
+
+
+def projects_in(path: Path) -> list[Registered]:
+    """The projects that a backup names; none where it cannot tell."""
+    with contextlib.suppress(*DAMAGE, StorageError), zipfile.ZipFile(path) as archive:
+        return read_document(archive.read(PROJECTS_FILE))
+    return []
 
 
 def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes | str:
