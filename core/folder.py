@@ -31,6 +31,8 @@ MEMORY_PAGE: Final = "MEMORY.md"
 NOWHERE: Final = Path("/nuggets has no state folder")
 # The one database of a memory: its history, and what the pipeline holds.
 DATABASE_FILE: Final = "nuggets.db"
+# Keeps the exact bytes of what could not be read.
+QUARANTINE: Final = "quarantine"
 
 
 def is_fact_file(name: str) -> bool:

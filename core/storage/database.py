@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import sqlite3
 import threading
 import time
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from core.errors import (
     ErrorCode,
     LockTimeoutError,
+    Notice,
     NuggetsError,
     ReadOnlyError,
     Remedy,
     StorageError,
     remedy_for,
 )
-from core.folder import DATABASE_FILE
+from core.folder import DATABASE_FILE, QUARANTINE
 from core.storage.files.atomic import can_be_locked, fingerprint, identity, write_target, wrong_kind
+from core.storage.files.side_folders import side_folder
 
 VERSION: Final = 1
 # How far SQLite goes to have a transaction on disk when it ends.
@@ -46,11 +50,12 @@ _NO_SHARED_MEMORY: Final = (4618, 4874, 5130, 5386, sqlite3.SQLITE_CANTOPEN)
 # No transaction takes so long: whoever made the lock was killed.
 _STALE_SECONDS: Final = 60.0
 # What SQLite says of a database that no waiting makes whole; SHORT_READ is an extended code.
-_BROKEN_CODES: Final = (
-    sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT, sqlite3.SQLITE_ERROR,
-    sqlite3.SQLITE_INTERNAL, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_TOOBIG,
-)  # fmt: skip
+_BROKEN_CODES: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT)
 _SHORT_READ: Final = 522
+# What damage may cause, and a sound database as well: a table that is in the way, for one.
+_DOUBTFUL_CODES: Final = (
+    sqlite3.SQLITE_ERROR, sqlite3.SQLITE_INTERNAL, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_TOOBIG,
+)  # fmt: skip
 # What an open database goes on to answer after its cause is gone.
 _TILL_OPENED_AGAIN: Final = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR)
 # Which version of the format a file says it is written in, at this place of its header: WAL's is the highest.
@@ -170,7 +175,16 @@ class Database:
         missing = [part for part in self.parts if part.sign and not _has_table(connection, part.sign)]
         for part in self.parts:
             for probe in part.probes if part not in missing else ():
-                connection.execute(probe).fetchone()
+                try:
+                    connection.execute(probe).fetchone()
+                except sqlite3.OperationalError as error:
+                    if (
+                        not part.sign
+                        and code_of(error) == sqlite3.SQLITE_ERROR
+                        and not _has_any(connection, part)
+                    ):
+                        raise ForeignDatabaseError("belongs to another program") from error
+                    raise
         return missing
 
     def _version(self, connection: sqlite3.Connection) -> int:
@@ -222,20 +236,39 @@ class Database:
                 if self._connection is not None and not self._connection.in_transaction:
                     self.close()
 
-    def set_aside(self, folder: Path, stamp: str) -> None:
-        """Moves the file with its side files into a folder, bytes intact; stamp begins their names.
+    def begin_anew(self, error: BrokenDatabaseError) -> str:
+        """Moves a file that is damaged, or of another memory, with its side files into `QUARANTINE`, bytes intact, and
+        begins a new one. Returns what a person should know; "" when another process had done so. This is the one place
+        where a database is set aside: anything but damage is an error, and the file stays. Under the memory's lock.
 
-        Raises StorageError.
+        error: what was found when it was used; when it could not be opened, that is tried again. Raises StorageError.
         """
-        self.close()
         try:
-            folder.mkdir(mode=0o700, exist_ok=True)
+            if self._connection is None or self._seen() != self._file:
+                self.close()
+                with Database.errors(self):
+                    self._open()
+                return ""
+        except BrokenDatabaseError as again:
+            error = again
+        self.close()
+        self.read_only = False
+        folder = side_folder(self.path.parent, QUARANTINE)
+        stamp = f"{datetime.now(UTC):%Y-%m-%dT%H%M%SZ}-{os.urandom(4).hex()}"
+        try:
             for side in SIDE_FILES:
                 found = self.path.with_name(self.path.name + side)
                 if os.path.lexists(found):
                     os.replace(found, folder / f"{stamp}-{found.name}")
-        except OSError as error:
-            raise self.meaning(error) from error
+        except OSError as refused:
+            raise self.meaning(refused) from refused
+        with Database.errors(self):
+            self._open()
+        what = str(error) if isinstance(error, ForeignDatabaseError) else f"is damaged ({error})"
+        said = (
+            f"the database {what}; it is kept in {folder}; no note or fact is lost; a new history starts now"
+        )
+        return Notice(said, where=str(self.path))
 
     # Reading and writing
 
@@ -336,6 +369,12 @@ def make_tables(connection: sqlite3.Connection, parts: Iterable[Part]) -> None:
                 connection.execute(statement)
                 statement = ""
     connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _has_any(connection: sqlite3.Connection, part: Part) -> bool:
+    """Whether a database has any of the tables of a part."""
+    names = re.findall(r"(?m)^CREATE TABLE (\w+)", part.script.read_text("utf-8"))
+    return any(_has_table(connection, name) for name in names)
 
 
 def _has_table(connection: sqlite3.Connection, name: str) -> bool:
@@ -483,6 +522,11 @@ def shows_damage(path: Path, error: BaseException) -> bool:
     """Whether an error that reading or writing a database raised says that its bytes are damaged."""
     if not isinstance(error, sqlite3.DatabaseError):
         return isinstance(error, UnicodeDecodeError)
+    return _is_of_damage(path, error) or (code_of(error) in _DOUBTFUL_CODES and bool(damage_in(path)))
+
+
+def _is_of_damage(path: Path, error: sqlite3.DatabaseError) -> bool:
+    """Whether an error is by itself one of damaged bytes."""
     code = getattr(error, "sqlite_errorcode", 0)
     if code & 0xFF == sqlite3.SQLITE_READONLY:
         # What is written in a format of the future may be read, so SQLite says; there is none.
@@ -507,7 +551,8 @@ def damage_in(path: Path) -> str:
                 return "a row refers to a missing row"
             return "" if said == "ok" else " ".join(str(said).split())
     except DATABASE_ERRORS as error:
-        return one_line(error) if shows_damage(path, error) else ""
+        damaged = not isinstance(error, sqlite3.DatabaseError) or _is_of_damage(path, error)
+        return one_line(error) if damaged else ""
     except OSError:
         return ""
 

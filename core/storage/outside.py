@@ -19,6 +19,7 @@ from typing import Any, Final, Literal, NamedTuple
 import msgspec
 
 from core.errors import BrokenFileError, Notice
+from core.folder import QUARANTINE
 from core.model.build import as_hidden_fact, as_visible_fact
 from core.model.change import OURSELVES, PROGRAM, ChangeSet, FactChange, NoteChange
 from core.model.change_parts import change_parts
@@ -73,7 +74,7 @@ from core.storage.journal.session import JournalSession
 from core.storage.merge.deciding import Collect, take_ours, take_theirs
 from core.storage.merge.rebase import rebase
 from core.storage.merge.three_way import merge_facts, merge_notes, same_meaning
-from core.storage.safety.quarantine import QUARANTINE, set_aside
+from core.storage.safety.quarantine import set_aside
 
 # Files saved within so long of each other are one save, and nobody is at it any more once it is over.
 QUIET_SECONDS: Final = 2.0

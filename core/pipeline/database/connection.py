@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Self
 
@@ -24,7 +23,6 @@ from core.storage.database import (
 )
 from core.storage.files.atomic import locked, make_folder
 from core.storage.journal.schema import HISTORY
-from core.storage.safety.quarantine import QUARANTINE
 
 PIPELINE: Final = Part(
     Path(__file__).with_name("schema.sql"), ("SELECT id FROM jobs ORDER BY id DESC LIMIT 1",), PIPELINE_SIGN
@@ -59,10 +57,12 @@ class Database(database.Database):
         make_folder(home)
         try:
             made.connect()
-        except BrokenFileError:
-            if made.read_only:
+        except BrokenFileError as error:
+            cause = error.__cause__
+            if made.read_only or not isinstance(cause, BrokenDatabaseError):
                 raise
-            made._begin_anew(home)
+            with locked(home, seconds=_SET_ASIDE_SECONDS):
+                made.notice = made.begin_anew(cause)
         return made
 
     @staticmethod
@@ -137,18 +137,6 @@ class Database(database.Database):
         connection = super()._connect()
         connection.row_factory = sqlite3.Row
         return connection
-
-    def _begin_anew(self, home: Path) -> None:
-        """Sets what cannot be read aside; one process at a time, since another one may have begun anew already."""
-        with locked(home, seconds=_SET_ASIDE_SECONDS):
-            try:
-                self.connect()
-            except BrokenFileError as error:
-                self.set_aside(home / QUARANTINE, datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ"))
-                self.connect()
-                self.notice = (
-                    f"{error.message}; the file is now in {home / QUARANTINE}, and a new one is started"
-                )
 
 
 @contextmanager

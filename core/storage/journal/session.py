@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -32,11 +32,10 @@ from core.storage.journal.baseline import (
 from core.storage.journal.belonging import check_belongs, mark
 from core.storage.journal.codec import Maker, Pending, Stage, by, fold_recalls, items_of
 from core.storage.journal.journal import Beside, Journal
-from core.storage.journal.schema import BrokenJournalError, unreadable
+from core.storage.journal.schema import HISTORY, BrokenJournalError, unreadable
 from core.storage.merge.deciding import conflict_of, take_ours
 from core.storage.merge.rebase import rebase
 from core.storage.safety.backups import BACKUPS
-from core.storage.safety.quarantine import QUARANTINE
 
 _WITHOUT_LOCKS: Final = "without locks"
 
@@ -218,24 +217,18 @@ class JournalFile:
 
     def begin_anew(self, error: BrokenJournalError, loaded: Loaded) -> None:
         """Sets a broken journal aside and begins a new one from the files as they are. Raises StorageError."""
-        self.close()
-        stamp = f"{self._clock():%Y-%m-%dT%H%M%SZ}-{self._ids()}"
-        Database(self._path).set_aside(self.home / QUARANTINE, stamp)
-        foreign = isinstance(error, ForeignDatabaseError)
-        what = str(error) if foreign else f"is damaged ({error})"
-        self._notices.add(
-            Notice(
-                f"the database {what}; it is kept in {self.home / QUARANTINE}; no note or fact is lost; "
-                "a new history starts now",
-                where=str(self._path),
-            )
-        )
-        self.log_problem = None
+        broken = self.journal.database if self.journal is not None else Database(self._path, HISTORY)
         try:
+            with closing(broken):
+                if notice := broken.begin_anew(error):
+                    self._notices.add(notice)
+            self.close()
+            self.log_problem = None
             self.journal = Journal(self._path)
             mark(self.journal, self.home)
             self._known = True
-            self._baseline.begin(self.journal, loaded)
+            if not baseline_files(self.journal):
+                self._baseline.begin(self.journal, loaded)
         except BrokenJournalError as again:
             raise StorageError(
                 f"the history cannot be started ({again})",

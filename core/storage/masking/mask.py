@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import msgspec
 
 from core.errors import ConflictError, ErrorCode
+from core.folder import QUARANTINE
 from core.model.change import PERSON, ChangeSet, FactChange, NoteChange
 from core.model.masks import Masks
 from core.model.saved_search import SEARCHES_FILE
@@ -40,7 +41,7 @@ from core.storage.masking.search import (
 )
 from core.storage.merge.copies import conflict_copies
 from core.storage.safety.backups import BACKUPS
-from core.storage.safety.quarantine import QUARANTINE, RECORD
+from core.storage.safety.quarantine import RECORD
 
 if TYPE_CHECKING:
     from collections import Counter

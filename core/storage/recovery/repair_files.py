@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from core.errors import ConflictError, ErrorCode, Notice
+from core.folder import QUARANTINE
 from core.model.change import FileRepair
 from core.model.fact import NuggetMeta
 from core.storage.files.atomic import fingerprint, read_file, replace_file, write_target
@@ -27,7 +28,6 @@ from core.storage.journal.baseline import baseline_files, baseline_raws
 from core.storage.journal.session import JournalSession
 from core.storage.recovery.rebuild import pieces_of, rebuilt, woven
 from core.storage.safety.backup_before_write import keep_whole, unread_places
-from core.storage.safety.quarantine import QUARANTINE
 
 _WHOLE: Final = "the whole file could not be read, and was repaired"
 _PART: Final = "part of it could not be read, and was repaired"

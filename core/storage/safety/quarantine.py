@@ -9,13 +9,12 @@ from typing import Final
 import msgspec
 
 from core.errors import InvalidInputError, NotFoundError, NuggetsError
+from core.folder import QUARANTINE
 from core.model.names import iso, parse_iso
 from core.storage.files.atomic import read_file, replace_file
 from core.storage.files.side_folders import names_in, remove_half_written, side_folder, stamp
 from core.storage.format.json_text import JsonError, dump, load
 from core.text.normalise import encodable
-
-QUARANTINE: Final = "quarantine"
 
 RECORD: Final = ".record.json"
 _UNFIT: Final = re.compile(r"[^A-Za-z0-9._-]")

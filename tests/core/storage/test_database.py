@@ -132,10 +132,11 @@ def test_a_damaged_database_is_known_as_such_and_set_aside_with_its_bytes(
     damage(data)
     path.write_bytes(data)
     database = Database(path, schema)
-    with pytest.raises(BrokenDatabaseError):
+    with pytest.raises(BrokenDatabaseError) as refused:
         _read_and_say(database)
-    database.set_aside(path.parent / "quarantine", "now")
-    assert (path.parent / "quarantine" / "now-words.db").read_bytes() == data
+    assert database.begin_anew(refused.value)
+    (kept,) = (path.parent / "quarantine").glob("*-words.db")
+    assert kept.read_bytes() == data
     _say(database, "anew")
     assert _said(database) == ["ANEW"]
     database.close()
@@ -170,9 +171,8 @@ def test_a_database_of_another_program_is_recognised_and_not_a_byte_of_it_change
         other.execute(f"PRAGMA user_version = {version}")
         other.commit()
     before = _files(path.parent)
-    with pytest.raises(BrokenDatabaseError) as refused:
+    with pytest.raises(ForeignDatabaseError):
         Database(path, schema).connect()
-    assert isinstance(refused.value, ForeignDatabaseError) is (version != VERSION)
     assert _files(path.parent) == before
 
 
@@ -194,6 +194,65 @@ def test_another_version_is_refused_with_one_error_and_not_a_byte_of_it_changes(
             _say(words, "more")
         assert refused.value.code is ErrorCode.NEWER_VERSION
         assert _files(words.path.parent) == before
+
+
+def _table_in_the_way(words: Database, more: Path) -> None:
+    with closing(sqlite3.connect(words.path)) as other:
+        other.execute("CREATE TABLE more (theirs)")
+
+
+def _view_in_the_way(words: Database, more: Path) -> None:
+    with closing(sqlite3.connect(words.path)) as other:
+        other.execute("CREATE VIEW more AS SELECT 1 AS theirs")
+
+
+def _faulty_script(words: Database, more: Path) -> None:
+    more.write_text("CREATE TABLE more (id INTEGER PRIMARY KEY, id TEXT) STRICT;\n")
+
+
+@pytest.mark.parametrize("fault", [_table_in_the_way, _view_in_the_way, _faulty_script])
+def test_tables_that_cannot_be_made_are_one_error_and_the_history_stays_where_it_is(
+    words: Database, schema: Part, fault: Callable[[Database, Path], None]
+) -> None:
+    more = schema.script.with_name("more.sql")
+    more.write_text("CREATE TABLE more (id INTEGER PRIMARY KEY) STRICT;\n")
+    fault(words, more)
+    part = Part(more, ("SELECT id FROM more",), "more")
+    with pytest.raises(StorageError) as refused, closing(Database(words.path, schema, part)) as database:
+        database.connect()
+    assert not isinstance(refused.value, BrokenDatabaseError)
+    assert refused.value.where == str(words.path)
+    assert _said(words) == ["ONE"]
+
+
+def test_an_interrupted_statement_and_one_that_is_wrong_are_no_damage(words: Database) -> None:
+    def interrupted() -> None:
+        connection = words.connect()
+        connection.set_progress_handler(lambda: 1, 1)
+        try:
+            connection.execute(f"{_NUMBERS} SELECT count(*) FROM number").fetchone()
+        finally:
+            connection.set_progress_handler(None, 0)
+
+    for fail in (interrupted, lambda: words.connect().execute("SELECT nothing FROM nowhere")):
+        with pytest.raises(StorageError), words.errors():
+            fail()
+    assert _said(words) == ["ONE"]
+
+
+def test_what_another_process_began_anew_is_not_set_aside_a_second_time(path: Path, schema: Part) -> None:
+    path.write_bytes(b"no database at all " * 400)
+    late, first = Database(path, schema), Database(path, schema)
+    with pytest.raises(BrokenDatabaseError) as found:
+        late.connect()
+    with pytest.raises(BrokenDatabaseError):
+        first.connect()
+    assert first.begin_anew(found.value)
+    _say(first, "one")
+    assert late.begin_anew(found.value) == ""
+    assert _said(late) == ["ONE"]
+    for database in (late, first):
+        database.close()
 
 
 def _folder(path: Path) -> None:

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import ReadOnlyError, StorageError
-from core.storage.safety.quarantine import QUARANTINE, Record, record_bytes, records, set_aside
+from core.folder import QUARANTINE
+from core.storage.safety.quarantine import Record, record_bytes, records, set_aside
 
 AT = "2026-11-22T01:37:06.123Z"
 

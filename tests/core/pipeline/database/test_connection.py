@@ -14,6 +14,7 @@ import pytest
 from kits.service_kit import configure, open_pipeline
 
 from core.errors import BrokenFileError, NuggetsError, ReadOnlyError
+from core.graph.edits import create_note
 from core.memory import Memory
 from core.pipeline.database.connection import Database
 from core.pipeline.service import Pipeline
@@ -130,3 +131,38 @@ def test_where_nothing_may_be_written_the_pipeline_is_looked_at_and_no_file_is_m
     with contextlib.closing(Memory.open(home, reconcile=False)) as memory:
         assert drift(memory) == ()
     assert {path: path.read_bytes() for path in home.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize("kind", ["table", "view", "full", "locked", "read-only"])
+def test_tables_that_cannot_be_made_now_cost_no_history(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    home = configure(tmp_path / "home")
+    with contextlib.closing(Memory.open(home)) as memory:
+        memory.change("add", lambda draft: create_note(draft, "memory", "Kept", "Text."))
+    path = home / "nuggets.db"
+    other = sqlite3.connect(path, isolation_level=None)
+    if kind in ("table", "view"):
+        other.execute(
+            "CREATE TABLE jobs (theirs)" if kind == "table" else "CREATE VIEW jobs AS SELECT 1 AS theirs"
+        )
+    elif kind == "full":
+        pages = other.execute("PRAGMA page_count").fetchone()[0]
+        monkeypatch.setattr(database, "make_tables", lambda connection, parts: _fill(connection, pages))
+    elif kind == "locked":
+        other.execute("BEGIN IMMEDIATE")
+    else:
+        monkeypatch.setattr(database.os, "access", lambda path, mode: mode != os.W_OK)
+    with contextlib.suppress(NuggetsError):
+        Database.open(home, seconds=0.05).close()
+        assert kind == "read-only"
+    monkeypatch.undo()
+    other.close()
+    assert not (home / "quarantine").exists()
+    with contextlib.closing(Memory.open(home)) as memory:
+        assert [entry.change_set.reason for entry in memory.history.log()] == ["add"]
+
+
+def _fill(connection: sqlite3.Connection, pages: int) -> None:
+    connection.execute(f"PRAGMA max_page_count = {pages}")
+    connection.execute("CREATE TABLE much AS SELECT zeroblob(10000000) AS nothing")
