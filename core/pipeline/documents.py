@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote, urlsplit
 
 from core.errors import AmbiguousError, NotFoundError
 from core.model.names import check_nugget_name
 from core.pipeline.database.connection import Database
 from core.pipeline.database.documents import NewChunk, Work, new_chunk
-from core.pipeline.database.jobs import Jobs, LostLeaseError
+from core.pipeline.database.jobs import Jobs
 from core.pipeline.database.tables import Tables
 from core.pipeline.database.texts import packed
 from core.pipeline.document_text import (
@@ -25,13 +24,16 @@ from core.pipeline.document_text import (
     media_type_of,
     read_text,
 )
-from core.pipeline.fetch import Network, check_address, fetch
+from core.pipeline.fetch import check_address, fetch
 from core.pipeline.intake.normalisation import content_hash
 from core.pipeline.intake.sentences import chunks, next_chunk
-from core.pipeline.records import AddedDocument, Document, DocumentKind, Job
+from core.pipeline.records import AddedDocument, Document, DocumentKind
 from core.pipeline.writes.submit import LONGEST, Submission, store_submission
 from core.settings.pipeline_sections import PipelineConfiguration
 from core.text.normalise import encodable
+
+if TYPE_CHECKING:
+    from core.pipeline.workers.runner import JobContext
 
 _LONGEST_TITLE: Final = 200
 
@@ -194,20 +196,7 @@ _IN_A_TURN: Final = 20
 _LONGEST_FIRST_LINE: Final = 80
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentContext:
-    """What a turn is done with. now: epoch ms. between: renews the lease, and raises where it is lost."""
-
-    database: Database
-    configuration: PipelineConfiguration
-    job: Job
-    token: str
-    now: Callable[[], int]
-    between: Callable[[], None]
-    network: Network | None = None
-
-
-def take_turn(context: DocumentContext) -> str:
+def take_turn(context: JobContext) -> str:
     """Does what comes next for a document, and ends the turn or the job; why there is nothing to do, "" otherwise.
 
     Stopped anywhere, the next turn goes on with the next chunk. Raises DocumentError, LostLeaseError, StorageError.
@@ -227,20 +216,20 @@ def take_turn(context: DocumentContext) -> str:
 # Reading
 
 
-def _read(context: DocumentContext, work: Work) -> None:
+def _read(context: JobContext, work: Work) -> None:
     """Reads the text of a document, from its bytes or the web, and stores it with how it is to be cut."""
     document = work.document
     with context.database.write(lasting=False) as writer:
         writer.documents.set_status(document.id, "extracting", context.now())
     media_type, read = _text_of(context, work)
-    context.between()
+    context.heartbeat()
     text = encodable(read.text)
     settings = context.configuration.documents
     overlap = min(settings.chunk_overlap, settings.chunk_size // 2)
     count = sum(1 for _ in chunks(text, settings.chunk_size, overlap))
     stored, says = packed(text), content_hash(text)
     with context.database.write() as writer:
-        _still_ours(writer.jobs.holds(context.job.id, context.token), context.job)
+        context.require(writer.jobs.holds(context.job.id, context.lease.token))
         same = writer.documents.found_text(document, says)
         if same is not None:
             writer.documents.drop_unchanged(document.id, same.id, context.now())
@@ -255,16 +244,16 @@ def _read(context: DocumentContext, work: Work) -> None:
         _put_back(writer.jobs, context, count, 0)
 
 
-def _text_of(context: DocumentContext, work: Work) -> tuple[str, ReadText]:
+def _text_of(context: JobContext, work: Work) -> tuple[str, ReadText]:
     document = work.document
     if document.kind != "url":
-        read = read_text(work.raw, document.media_type, where=document.source, between=context.between)
+        read = read_text(work.raw, document.media_type, where=document.source, between=context.heartbeat)
         return document.media_type, read
     most = context.configuration.documents.max_content_bytes
     page = fetch(document.source, most_bytes=most, network=context.network)
     read = read_text(
         page.data, page.media_type, charset=page.charset, where=document.source, strict=False,
-        between=context.between,
+        between=context.heartbeat,
     )  # fmt: skip
     return page.media_type, read
 
@@ -283,7 +272,7 @@ def _title_of(document: Document, text: str) -> str:
 # Indexing
 
 
-def _index(context: DocumentContext, work: Work, text: str) -> None:
+def _index(context: JobContext, work: Work, text: str) -> None:
     """Writes the next chunks; with the last of them the document takes the place of its former version."""
     start, written = work.next_start, work.document.chunks_written
     for _ in range(_IN_A_TURN):
@@ -292,7 +281,7 @@ def _index(context: DocumentContext, work: Work, text: str) -> None:
             _finish(context, work, text, written)
             return
         with context.database.write(lasting=False) as writer:
-            _still_ours(writer.jobs.holds(context.job.id, context.token), context.job)
+            context.require(writer.jobs.holds(context.job.id, context.lease.token))
             fits = writer.documents.write_chunks(
                 work.document.id, work.content_hash, start, batch, context.now()
             )
@@ -300,7 +289,7 @@ def _index(context: DocumentContext, work: Work, text: str) -> None:
             # Its text was masked meanwhile: the next turn cuts what it says now.
             break
         start, written = batch[-1].end, written + len(batch)
-        context.between()
+        context.heartbeat()
     with context.database.write(lasting=False) as writer:
         _put_back(writer.jobs, context, max(work.document.chunks, written + 1), written)
 
@@ -316,18 +305,18 @@ def _next_chunks(work: Work, text: str, start: int) -> list[NewChunk]:
     return batch
 
 
-def _finish(context: DocumentContext, work: Work, text: str, written: int) -> None:
+def _finish(context: JobContext, work: Work, text: str, written: int) -> None:
     document = work.document
     raw_id = document.raw_id
     if context.configuration.documents.extract_facts and not raw_id and len(text) <= LONGEST:
         raw_id = _submit(context, document, text)
     with context.database.write() as writer:
-        _still_ours(writer.jobs.holds(context.job.id, context.token), context.job)
+        context.require(writer.jobs.holds(context.job.id, context.lease.token))
         writer.documents.finish(document.id, raw_id, context.now())
         _complete(writer.jobs, context, {"windows": written, "windowsRead": written, "unread": 0})
 
 
-def _submit(context: DocumentContext, document: Document, text: str) -> str:
+def _submit(context: JobContext, document: Document, text: str) -> str:
     """Hands the text in for its facts, once: the id follows from the document's."""
     raw_id = f"raw-{document.id.removeprefix('doc-')}"
     if context.database.reading.raw.raw_of(raw_id) is None:
@@ -344,15 +333,10 @@ def _submit(context: DocumentContext, document: Document, text: str) -> str:
 # The job
 
 
-def _still_ours(ours: bool, job: Job) -> None:
-    if not ours:
-        raise LostLeaseError(job.id)
-
-
-def _put_back(jobs: Jobs, context: DocumentContext, windows: int, written: int) -> None:
+def _put_back(jobs: Jobs, context: JobContext, windows: int, written: int) -> None:
     result = {"windows": windows, "windowsRead": written, "unread": 1, "readAt": context.now()}
-    _still_ours(jobs.put_back(context.job.id, context.token, now=context.now(), result=result), context.job)
+    context.require(jobs.put_back(context.job.id, context.lease.token, now=context.now(), result=result))
 
 
-def _complete(jobs: Jobs, context: DocumentContext, result: dict[str, Any]) -> None:
-    _still_ours(jobs.complete(context.job.id, context.token, now=context.now(), result=result), context.job)
+def _complete(jobs: Jobs, context: JobContext, result: dict[str, Any]) -> None:
+    context.require(jobs.complete(context.job.id, context.lease.token, now=context.now(), result=result))

@@ -77,6 +77,10 @@ class Calls(Rows):
             latency_ms, outcome, error, prompt_tokens, answer_tokens, call_id,
         )  # fmt: skip
 
+    def drop(self, call_id: int) -> None:
+        """Forgets a call that was not made after all."""
+        self.run("DELETE FROM llm_calls WHERE id = ?", call_id)
+
     def calls_on(self, day: str) -> int:
         """How many calls were made on a day, to whatever provider and however they ended."""
         return self.count("SELECT count(*) FROM llm_calls WHERE day = ?", day)

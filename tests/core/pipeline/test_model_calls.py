@@ -29,6 +29,7 @@ from core.pipeline.models.provider import (
     ModelMissingError,
     ModelTimeoutError,
     ModelUnavailableError,
+    Schema,
     TruncatedAnswerError,
     UnreadableAnswerError,
 )
@@ -90,8 +91,18 @@ def failing(status: int | None = 500) -> ModelError:
     return ModelHttpError("it failed", status=status)
 
 
+class Asked(ModelCaller):
+    """Puts down how a call went at once, as a worker does at the end of a job."""
+
+    def generate(self, prompt: str, schema: Schema | None, deadline: float) -> Answer:
+        try:
+            return super().generate(prompt, schema, deadline)
+        finally:
+            self.flush()
+
+
 def caller(database: Database, model: Any, at: Clock, budget: int = 100, **named: Any) -> ModelCaller:
-    return ModelCaller(database, model, clock=at, budget=budget, **named).about("extract", "raw-1")
+    return Asked(database, model, clock=at, budget=budget, **named).about("extract", "raw-1")
 
 
 def fail(asked: ModelCaller, times: int = 1) -> list[str]:
@@ -395,12 +406,12 @@ def test_another_address_or_model_is_not_spared_for_what_the_first_one_did(
     database: Database, at: Clock
 ) -> None:
     with FakeOllama([Reply(status=500)] * 3) as server, FakeOllama(["{}"]) as other:
-        fail(ModelCaller.of(server.configuration(), database, clock=at), 3)
-        asked = ModelCaller.of(other.configuration(), database, clock=at)
+        fail(Asked.of(server.configuration(), database, clock=at), 3)
+        asked = Asked.of(other.configuration(), database, clock=at)
         assert asked.ready().ok
         assert asked.generate("p", None, SECONDS).text == "{}"
-        assert fail(ModelCaller.of(server.configuration(), database, clock=at)) == ["breaker_open"]
-        named = ModelCaller.of(server.configuration(model="llama3:8b"), database, clock=at)
+        assert fail(Asked.of(server.configuration(), database, clock=at)) == ["breaker_open"]
+        named = Asked.of(server.configuration(model="llama3:8b"), database, clock=at)
         assert "no model llama3:8b" in named.ready().why
 
 
@@ -415,7 +426,7 @@ def test_a_clock_that_was_put_back_leaves_nobody_alone_for_ever(database: Databa
 
 def test_without_a_model_nothing_is_ready_and_it_is_told_how_to_begin(database: Database, at: Clock) -> None:
     configuration = read_configuration({"pipeline": {"extraction": {"provider": "none"}}}).configuration
-    asked = ModelCaller.of(configuration, database, clock=at)
+    asked = Asked.of(configuration, database, clock=at)
     assert asked.provider is None
     ready = asked.ready()
     assert (ready.ok, ready.until) == (False, 0)
@@ -446,16 +457,13 @@ def test_the_fallback_answers_for_a_provider_that_fails_and_that_is_put_down(
 def test_without_a_fallback_in_the_configuration_no_other_provider_is_asked(
     at: Clock, database: Database
 ) -> None:
-    assert ModelCaller.of(read_configuration().configuration, database, clock=at).fallback is None
+    assert Asked.of(read_configuration().configuration, database, clock=at).fallback is None
     table = {"extraction": {"fallbackProvider": "claude-code"}}
-    asked = ModelCaller.of(read_configuration({"pipeline": table}).configuration, database, clock=at)
+    asked = Asked.of(read_configuration({"pipeline": table}).configuration, database, clock=at)
     assert asked.fallback is not None
     assert (asked.fallback.name, asked.fallback.model) == ("claude-code", "haiku")
     same = {"extraction": {"fallbackProvider": "ollama"}}
-    assert (
-        ModelCaller.of(read_configuration({"pipeline": same}).configuration, database, clock=at).fallback
-        is None
-    )
+    assert Asked.of(read_configuration({"pipeline": same}).configuration, database, clock=at).fallback is None
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[4]
 # As if they were not installed.
-MISSING = "import sys\nfor name in ('httpx2',): sys.modules[name] = None\n"
+MISSING = "import sys\nfor name in ('httpcore2',): sys.modules[name] = None\n"
 
 
 def run(code: str) -> str:

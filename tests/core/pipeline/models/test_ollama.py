@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-import socket
 import sys
-import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kits.fake_ollama import FakeOllama, Reply
 
-from core.errors import NuggetsError
+from core.pipeline import web
 from core.pipeline.extra import install_command
-from core.pipeline.models import http
+from core.pipeline.models import ollama
 from core.pipeline.models.factory import provider_of
 from core.pipeline.models.ollama import Ollama, context_for
 from core.pipeline.models.provider import (
@@ -51,9 +47,9 @@ def of_ollama(key: str) -> list[Any]:
     return found
 
 
-def error_of(ollama: FakeOllama, deadline: float = SECONDS) -> ModelError:
+def error_of(server: FakeOllama, deadline: float = SECONDS) -> ModelError:
     with pytest.raises(ModelError) as caught:
-        Ollama(ollama.url).generate("a prompt", None, deadline)
+        Ollama(server.url).generate("a prompt", None, deadline)
     return caught.value
 
 
@@ -159,7 +155,9 @@ def test_what_a_server_says_reaches_nobody_as_control_characters() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("reply", [Reply("late", delay=60), Reply("drop by drop", drip=0.05)])
+@pytest.mark.parametrize(
+    "reply", [Reply("late", delay=60), Reply("drop by drop", drip=0.05), Reply(head_drip=0.01)]
+)
 def test_the_deadline_is_for_the_whole_call(reply: Reply) -> None:
     with FakeOllama([reply]) as server:
         began = time.monotonic()
@@ -167,107 +165,6 @@ def test_the_deadline_is_for_the_whole_call(reply: Reply) -> None:
         assert time.monotonic() - began < 20
     assert type(error) is ModelTimeoutError
     assert error.what == "Ollama timeout after 300ms"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "reply", [Reply("drop by drop" * 99, drip=0.01), Reply(head_drip=0.01), Reply(delay=60)]
-)
-def test_a_call_that_is_late_leaves_no_thread_behind(reply: Reply) -> None:
-    with FakeOllama([reply] * 3) as server:
-        for _ in range(3):
-            assert type(error_of(server, 0.2)) is ModelTimeoutError
-        for thread in threading.enumerate():
-            if thread.name == "asking a model":
-                thread.join(20)
-                assert not thread.is_alive()
-
-
-def test_a_connection_that_is_opened_too_late_is_cut_at_once() -> None:
-    mine, other = socket.socketpair()
-    with mine, other:
-        connections = http._Connections()
-        connections.cut()
-        connections.trace(
-            "connection.connect_tcp.complete",
-            {"return_value": SimpleNamespace(get_extra_info=lambda name: {"socket": mine}[name])},
-        )
-        assert other.recv(1) == b""
-
-
-def test_what_a_call_reads_when_its_connections_are_cut_is_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
-    ours, _theirs = socket.socketpair()
-    threads: list[threading.Thread] = []
-
-    def endless(seconds: float) -> bytes:
-        threads.append(threading.current_thread())
-        told = {"return_value": SimpleNamespace(get_extra_info=lambda name: ours)}
-        http.trace_of_call()["trace"]("connection.connect_tcp.complete", told)
-        return ours.recv(1)
-
-    def cut(opened: socket.socket) -> None:
-        opened.shutdown(socket.SHUT_RDWR)
-        threads[0].join()
-
-    monkeypatch.setattr(http, "_cut", cut)
-    with pytest.raises(ModelTimeoutError):
-        http.within(0.05, "late", "", endless)
-
-
-@pytest.mark.slow
-def test_no_more_calls_are_under_way_than_are_allowed_whatever_keeps_them(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    never, began = threading.Event(), threading.Semaphore(0)
-    monkeypatch.setattr(http, "_turns", threading.BoundedSemaphore(2))
-
-    def stuck(seconds: float) -> None:
-        began.release()
-        never.wait()
-
-    for _ in range(5):
-        with pytest.raises(ModelTimeoutError, match="too late"):
-            http.within(0.05, "too late", "", stuck)
-    assert [began.acquire(blocking=False) for _ in range(3)] == [True, True, False]
-    never.set()
-    assert http.within(SECONDS, "late", "", lambda seconds: seconds) == SECONDS
-
-
-def test_a_call_gives_its_turn_back_once_and_where_it_took_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    errors: list[object] = []
-    monkeypatch.setattr(threading, "excepthook", errors.append)
-    goes_on, here, elsewhere = threading.Event(), threading.BoundedSemaphore(1), threading.BoundedSemaphore(1)
-    monkeypatch.setattr(http, "_turns", here)
-    threads: list[threading.Thread] = []
-
-    def lasting(seconds: float) -> None:
-        threads.append(threading.current_thread())
-        goes_on.wait()
-
-    with pytest.raises(ModelTimeoutError):
-        http.within(0.05, "too late", "", lasting)
-    monkeypatch.setattr(http, "_turns", elsewhere)
-    goes_on.set()
-    threads[0].join()
-    assert here.acquire(blocking=False)
-    with pytest.raises(ValueError, match="too many"):
-        elsewhere.release()
-
-    # Interrupted just when the thread was started, which runs on.
-    start = threading.Thread.start
-
-    def interrupted(thread: threading.Thread) -> None:
-        start(thread)
-        thread.join()
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched:
-        patched.setattr(threading.Thread, "start", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            http.within(SECONDS, "late", "", lasting)
-    with pytest.raises(ValueError, match="too many"):
-        elsewhere.release()
-    assert errors == []
 
 
 def test_a_server_that_is_not_there_is_told_apart_from_one_that_fails() -> None:
@@ -299,9 +196,7 @@ def test_a_model_without_a_tag_is_the_latest(wanted: str, there: bool) -> None:
 
 @pytest.mark.parametrize("listing", ["", "[]", '{"models": 3}', '{"models": [1, {"name": null}]}'])
 def test_a_listing_of_models_that_is_none_has_no_model(listing: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from core.pipeline.models import ollama
-
-    monkeypatch.setattr(ollama, "request", lambda *_, **named: http.Reply(200, listing.encode()))
+    monkeypatch.setattr(ollama, "exchange", lambda *_, **named: web.Reply(200, {}, listing.encode()))
     assert Ollama("http://127.0.0.1:9").available().reason == "model_missing"
 
 
@@ -340,7 +235,7 @@ def test_any_prompt_arrives_as_it_is(prompt: str) -> None:
 
 
 def test_a_reply_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http, "LARGEST_REPLY", 1_000)
+    monkeypatch.setattr(ollama, "LARGEST_REPLY", 1_000)
     with FakeOllama([Reply("x" * 5_000)]) as server:
         error = error_of(server)
     assert type(error) is UnreadableAnswerError
@@ -373,10 +268,8 @@ def test_an_address_that_is_none_is_an_error_of_ours(url: str) -> None:
 
 def test_a_proxy_of_the_environment_is_not_asked_for_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
-    http._client.cache_clear()
     with FakeOllama(["well"]) as server:
         assert Ollama(server.url).generate("a prompt", None, SECONDS).text == "well"
-    http._client.cache_clear()
 
 
 def test_nothing_is_asked_inside_a_transaction() -> None:
@@ -389,29 +282,13 @@ def test_nothing_is_asked_inside_a_transaction() -> None:
 
 
 def test_without_the_library_it_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "httpx2", None)
+    monkeypatch.setitem(sys.modules, "httpcore2", None)
     with pytest.raises(ModelUnavailableError) as caught:
         Ollama().generate("a prompt", None, SECONDS)
     assert install_command() in caught.value.message
     found = Ollama().available()
     assert (found.ok, found.reason) == (False, "no_library")
     assert "nuggets-tui[pipeline]" in found.message
-
-
-def test_errors_of_the_program_are_not_taken_for_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    def wrong(seconds: float) -> None:
-        raise KeyError("a mistake")
-
-    with pytest.raises(KeyError, match="a mistake"):
-        http.within(SECONDS, "late", "", wrong)
-
-
-def test_a_server_that_never_answers_holds_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    never = threading.Event()
-    call: Callable[[float], bool] = lambda seconds: never.wait()  # noqa: E731
-    with pytest.raises(NuggetsError, match="too late"):
-        http.within(0.05, "too late", "", call)
-    never.set()
 
 
 FIELDS = st.sampled_from(["response", "done_reason", "thinking", "error", "models", "name", "eval_count"])
@@ -429,7 +306,7 @@ JSON = st.recursive(
 def test_whatever_comes_back_is_an_answer_or_an_error_of_ours(body: bytes, status: int) -> None:
     model = Ollama("http://127.0.0.1:9")
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("core.pipeline.models.ollama.request", lambda *_, **named: http.Reply(status, body))
+        patched.setattr(ollama, "exchange", lambda *_, **named: web.Reply(status, {}, body))
         try:
             told = model.generate("a prompt", None, SECONDS).text
         except ModelError as error:

@@ -9,7 +9,6 @@ from kits.written_configuration import read_configuration
 
 from core.pipeline.extract import extract
 from core.pipeline.models.factory import provider_of
-from core.pipeline.models.http import request
 from core.pipeline.models.ollama import Ollama
 
 # Taken before the tests are cut off from the environment of whoever runs them.
@@ -51,6 +50,5 @@ def test_it_counts_tokens_and_does_not_think(ollama: Ollama) -> None:
 
 
 def test_it_tells_which_models_it_has(ollama: Ollama) -> None:
-    reply = request("GET", f"{ollama.endpoint}/api/tags", None, 10.0, who="Ollama", where=ollama.endpoint)
-    assert reply.status == 200
+    assert ollama.models()
     assert Ollama(ollama.endpoint, "no-such-model:never").available().reason == "model_missing"

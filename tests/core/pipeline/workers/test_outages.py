@@ -322,7 +322,7 @@ def test_retry_after_is_honoured(
 
 
 def test_a_retry_after_is_a_number_or_a_moment() -> None:
-    from core.pipeline.models.http import seconds_to_wait
+    from core.pipeline.models.ollama import seconds_to_wait
 
     date = "Wed, 21 Oct 2026 07:23:00 GMT"
     assert seconds_to_wait(" 12 ", "") == 12
