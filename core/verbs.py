@@ -505,7 +505,7 @@ def add_document(
 ) -> AddedDocument:
     """Adds the file or the page that a path or an address names. Raises InvalidInputError, StorageError."""
     if source.strip().lower().startswith(("http://", "https://")):
-        return pipeline.add_document("url", source.strip(), title=title, nugget=nugget, project=project)
+        return pipeline.documents.add("url", source.strip(), title=title, nugget=nugget, project=project)
     if not source.strip():
         raise InvalidInputError(
             "the name is empty", code=ErrorCode.EMPTY, where="FILE", kept=NOTHING_SAVED, todo="give a file"
@@ -522,4 +522,4 @@ def add_document(
             f"cannot be read ({said})", remedy=remedy, where=source, kept=NOTHING_SAVED,
             todo="" if remedy else "give another file, an address, or -",
         ) from error  # fmt: skip
-    return pipeline.add_document("file", str(path), data, title=title, nugget=nugget, project=project)
+    return pipeline.documents.add("file", str(path), data, title=title, nugget=nugget, project=project)

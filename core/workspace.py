@@ -256,7 +256,7 @@ def session_briefing(
     from core.projects import project_root
 
     def ordered(pipeline: Pipeline, notes: Sequence[Note]) -> Order:
-        done = pipeline.ordered(notes, project.nugget if project is not None else "")
+        done = pipeline.sessions.ordered(notes, project.nugget if project is not None else "")
         if done.fault:
             failed(f"the predictor: {done.fault}")
         line = "The order within each section is that of a predictor." if done.active else ""
@@ -278,14 +278,14 @@ def session_briefing(
 
 def _left_open(pipeline: Pipeline, project: str) -> str:
     """What the last session in a project left, in at most three lines; "" for nothing."""
-    found = pipeline.recover(project=project, tokens=_LEFT_OPEN)
+    found = pipeline.sessions.recover(project=project, tokens=_LEFT_OPEN)
     lines = [line for line in found.text.splitlines() if line.startswith("- ")][:3] if found else []
     return "\n".join(line if len(line) <= 160 else f"{line[:159]}…" for line in lines)
 
 
 def _so_far(pipeline: Pipeline, session: str) -> str:
     """What a session that goes on has left at its last checkpoint and since, without headings; "" for nothing."""
-    found = pipeline.recover(session, tokens=_SO_FAR) if session else None
+    found = pipeline.sessions.recover(session, tokens=_SO_FAR) if session else None
     lines = found.text.splitlines() if found else ()
     return "\n".join(line for line in lines if line.strip() and not line.startswith("#"))
 

@@ -159,7 +159,7 @@ class PipelineSession:
             pipeline = self.pipeline()
             return PipelineView(
                 pipeline.status(), True, tuple(pipeline.proposals(all=decided)), tuple(pipeline.jobs()),
-                tuple(pipeline.documents()), pipeline.sessions(),
+                tuple(pipeline.documents.all()), pipeline.sessions.all(),
             )  # fmt: skip
 
         return await self._read(work)
@@ -176,8 +176,8 @@ class PipelineSession:
             pipeline = self.pipeline()
             page: SessionPage | None = None
             with contextlib.suppress(NotFoundError):
-                page = pipeline.session(session)
-            return page, pipeline.recover(session)
+                page = pipeline.sessions.page(session)
+            return page, pipeline.sessions.recover(session)
 
         return await self._read(work)
 

@@ -1,16 +1,14 @@
-"""Documents added, removed and brought back: each in one transaction, with a row of the audit."""
+"""Documents: what a person does with them, and the job that reads and cuts them."""
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote, urlsplit
 
 from core.errors import AmbiguousError, NotFoundError
 from core.model.names import check_nugget_name
-from core.pipeline.database.connection import Database
 from core.pipeline.database.documents import NewChunk, Work, new_chunk
 from core.pipeline.database.jobs import Jobs
 from core.pipeline.database.tables import Tables
@@ -27,101 +25,138 @@ from core.pipeline.document_text import (
 from core.pipeline.fetch import check_address, fetch
 from core.pipeline.intake.normalisation import content_hash
 from core.pipeline.intake.sentences import chunks, next_chunk
-from core.pipeline.records import AddedDocument, Document, DocumentKind
+from core.pipeline.records import AddedDocument, Document, DocumentHit, DocumentKind
 from core.pipeline.writes.submit import LONGEST, Submission, store_submission
 from core.settings.pipeline_sections import PipelineConfiguration
 from core.text.normalise import encodable
 
 if TYPE_CHECKING:
+    from core.pipeline.service import Pipeline
     from core.pipeline.workers.runner import JobContext
 
 _LONGEST_TITLE: Final = 200
 
 
-@dataclass(frozen=True, slots=True)
-class NewDocument:
-    """A document as it comes in. source: its path or address, "" for a text that has none. data: b"" for an address.
+class Documents:
+    """The documents of a memory: added, removed and brought back, each in one transaction, with a row of the audit.
 
-    title: "" for what the document or its name says.
+    What is read of them shows no credentials.
     """
 
-    kind: DocumentKind
-    source: str = ""
-    data: bytes = b""
-    title: str = ""
-    nugget: str = ""
-    project: str = ""
-    author: str = ""
+    def __init__(self, pipeline: Pipeline) -> None:
+        self._pipeline = pipeline
+
+    def add(
+        self,
+        kind: DocumentKind,
+        source: str = "",
+        data: bytes = b"",
+        *,
+        title: str = "",
+        nugget: str = "",
+        project: str = "",
+        author: str = "",
+    ) -> AddedDocument:
+        """Stores a document as it came, and queues the job that makes it searchable; nothing is fetched here.
+
+        source: the path of a file, or the address of a page; data: the bytes of a file or text. title: "" for what the
+        document or its name says. nugget: where its facts go, where `documents.extract_facts` asks for them. The same
+        bytes are recognised, whatever their name, and bring a removed document back; a changed one takes the place of
+        its former version once it is indexed. Raises DocumentError, InvalidInputError, StorageError.
+        """
+        pipeline, configuration, now = self._pipeline, self._pipeline.configuration, self._pipeline.now()
+        is_page = kind == "url"
+        source = check_address(source) if is_page else encodable(source)
+        if nugget:
+            check_nugget_name(nugget)
+        media_type, source_hash = PLAIN, ""
+        if not is_page:
+            where, most = source or "the text", configuration.documents.max_content_bytes
+            media_type, source_hash = media_type_of(source, data), hashlib.sha256(data).hexdigest()
+            if len(data) > most:
+                raise DocumentError(
+                    f"Content too large: {len(data)} bytes exceeds {most} limit", Fault.TOO_LARGE, where=where,
+                    kept="nothing was saved", todo="raise documents.max_content_bytes in settings.toml",
+                )  # fmt: skip
+            check_readable(data, media_type, where)
+        new = Document(
+            id=f"doc-{pipeline.ids()}", kind=kind, source=source,
+            title=" ".join(encodable(title).split())[:_LONGEST_TITLE], media_type=media_type, status="queued",
+            error="", length=0, chunks=0, chunks_written=0, nugget=nugget, project=project,
+            author=author or pipeline.author.signature, raw_id="", replaced_by="", created_at=now, updated_at=now,
+            done_at=None, removed_at=None,
+        )  # fmt: skip
+        with pipeline.database.write() as writer:
+            added = _known(writer, configuration, new, source_hash, now)
+            if added is None:
+                added = _insert(writer, configuration, new, None if is_page else data, source_hash, now)
+        pipeline.nudge()
+        return pipeline.shown(lambda _: added)
+
+    def all(self, *, removed: bool = False, most: int = 200) -> tuple[Document, ...]:
+        """The one added last first. removed: former versions and removed ones too."""
+        return self._pipeline.shown(lambda reader: reader.documents.documents(removed=removed, most=most))
+
+    def get(self, said: str) -> Document:
+        """The document of an id, of an unambiguous beginning of one, or of a path, address or title.
+
+        Raises NotFoundError, AmbiguousError.
+        """
+        return self._pipeline.shown(lambda reader: _resolve(reader, said))
+
+    def text(self, document_id: str) -> str:
+        """The text that was read of a document; "" before that."""
+        return self._pipeline.shown(lambda reader: reader.documents.text_of(document_id))
+
+    def search(self, query: str, limit: int = 10) -> tuple[DocumentHit, ...]:
+        """The chunks of documents that share words with a query, or mean something similar where a model for
+        embeddings is named; best first. Waits for that model as long as `embedding.query_timeout_ms` says.
+        """
+        pipeline, configuration = self._pipeline, self._pipeline.configuration
+        if configuration.embedding.model:
+            from core.pipeline.signals import search_documents
+
+            return pipeline.shown(
+                lambda _: search_documents(
+                    pipeline.database, pipeline.beyond_words(), configuration, query, limit
+                )
+            )
+        counted = pipeline.database.counted_chunk_words
+        return pipeline.shown(lambda reader: reader.documents.search(query, limit, counted))
+
+    def remove(self, said: str) -> Document:
+        """Makes a document one that is found no more, until `restore`. Its notes stay.
+
+        Raises NotFoundError, AmbiguousError.
+        """
+        now, by = self._pipeline.now(), self._pipeline.author.signature
+        with self._pipeline.database.write() as writer:
+            document = _resolve(writer, said)
+            # A clock that was set back shortens no window.
+            if not writer.documents.remove(document.id, max(now, writer.history.last_at() or now)):
+                raise NotFoundError(
+                    "this document is removed already", where=said, kept="nothing was changed"
+                )
+            writer.jobs.withdraw(document.id, now, dead=True)
+            _record(writer, "document_removed", document, now, by)
+        return self.get(document.id)
+
+    def restore(self, said: str) -> Document:
+        """Lets a document be found again that was removed or replaced. Raises NotFoundError, AmbiguousError."""
+        pipeline, now = self._pipeline, self._pipeline.now()
+        with pipeline.database.write() as writer:
+            document = _resolve(writer, said)
+            if not writer.documents.restore(document.id, now):
+                raise NotFoundError("this document was not removed", where=said, kept="nothing was changed")
+            if document.status != "done":
+                _queue(writer, pipeline.configuration, document, now)
+            _record(writer, "document_restored", document, now, pipeline.author.signature)
+        pipeline.nudge()
+        return self.get(document.id)
 
 
-def add_document(
-    database: Database, configuration: PipelineConfiguration, new: NewDocument, *, document_id: str, now: int
-) -> AddedDocument:
-    """See `Pipeline.add_document`: in one transaction. The same bytes are recognised, whatever their name, and bring a
-    removed document back. document_id: a new one. now: epoch ms.
-    """
-    source = check_address(new.source) if new.kind == "url" else encodable(new.source)
-    where = source or "the text"
-    if new.nugget:
-        check_nugget_name(new.nugget)
-    media_type = PLAIN if new.kind == "url" else media_type_of(source, new.data)
-    if new.kind != "url":
-        _check_size(len(new.data), configuration, where)
-        check_readable(new.data, media_type, where)
-    source_hash = hashlib.sha256(new.data).hexdigest() if new.kind != "url" else ""
-    document = Document(
-        id=document_id, kind=new.kind, source=source, title=" ".join(encodable(new.title).split())[:_LONGEST_TITLE],
-        media_type=media_type, status="queued", error="", length=0, chunks=0, chunks_written=0, nugget=new.nugget,
-        project=new.project, author=new.author, raw_id="", replaced_by="", created_at=now, updated_at=now,
-        done_at=None, removed_at=None,
-    )  # fmt: skip
-    with database.write() as writer:
-        known = _known(writer, configuration, document, source_hash, now)
-        if known is not None:
-            return known
-        before = writer.documents.of_source(source)
-        for one in before:
-            if one.status != "done":
-                # Nobody waits for a version that is no longer the newest.
-                writer.documents.remove(one.id, now)
-                writer.jobs.withdraw(one.id, now, dead=True)
-        writer.documents.insert(
-            document, raw=new.data if new.kind != "url" else None, source_hash=source_hash
-        )
-        found = next((one for one in before if one.status == "done"), None)
-        job = _queue(writer, configuration, document, now)
-        _record(writer, "document_added", document, now, replaces=found.id if found else "")
-    return AddedDocument(document, "changed" if found else "new", job, found.id if found else "")
-
-
-def remove_document(database: Database, said: str, *, by: str, now: int) -> Document:
-    """See `Pipeline.remove_document`."""
-    with database.write() as writer:
-        document = resolve(writer, said)
-        # A clock that was set back shortens no window.
-        if not writer.documents.remove(document.id, max(now, writer.history.last_at() or now)):
-            raise NotFoundError("this document is removed already", where=said, kept="nothing was changed")
-        writer.jobs.withdraw(document.id, now, dead=True)
-        _record(writer, "document_removed", document, now, by)
-        return _now(writer, document.id)
-
-
-def restore_document(
-    database: Database, configuration: PipelineConfiguration, said: str, *, by: str, now: int
-) -> Document:
-    """See `Pipeline.restore_document`."""
-    with database.write() as writer:
-        document = resolve(writer, said)
-        if not writer.documents.restore(document.id, now):
-            raise NotFoundError("this document was not removed", where=said, kept="nothing was changed")
-        if document.status != "done":
-            _queue(writer, configuration, document, now)
-        _record(writer, "document_restored", document, now, by)
-        return _now(writer, document.id)
-
-
-def resolve(reader: Tables, said: str) -> Document:
-    """The document that somebody means; see `Pipeline.document`."""
+def _resolve(reader: Tables, said: str) -> Document:
+    """The document that somebody means; see `Documents.get`."""
     found = reader.documents.named(said.strip()) if said.strip() else ()
     if not found:
         raise NotFoundError(
@@ -159,6 +194,28 @@ def _known(
     return AddedDocument(_now(writer, gone.id), "restored", job)
 
 
+def _insert(
+    writer: Tables,
+    configuration: PipelineConfiguration,
+    new: Document,
+    data: bytes | None,
+    source_hash: str,
+    now: int,
+) -> AddedDocument:
+    """A new document, or a new version of one."""
+    before = writer.documents.of_source(new.source)
+    for one in before:
+        if one.status != "done":
+            # Nobody waits for a version that is no longer the newest.
+            writer.documents.remove(one.id, now)
+            writer.jobs.withdraw(one.id, now, dead=True)
+    writer.documents.insert(new, raw=data, source_hash=source_hash)
+    former = next((one.id for one in before if one.status == "done"), "")
+    job = _queue(writer, configuration, new, now)
+    _record(writer, "document_added", new, now, replaces=former)
+    return AddedDocument(new, "changed" if former else "new", job, former)
+
+
 def _queue(writer: Tables, configuration: PipelineConfiguration, document: Document, now: int) -> int | None:
     return writer.jobs.enqueue(
         type="document_ingest", target=document.id, now=now, max_attempts=configuration.worker.max_retries,
@@ -179,15 +236,6 @@ def _record(
         at=now, event=event, changed_by=by or document.author, raw_id=document.id,
         new_content=document.title or document.source, metadata={"replaces": replaces} if replaces else {},
     )  # fmt: skip
-
-
-def _check_size(size: int, configuration: PipelineConfiguration, where: str) -> None:
-    most = configuration.documents.max_content_bytes
-    if size > most:
-        raise DocumentError(
-            f"Content too large: {size} bytes exceeds {most} limit", Fault.TOO_LARGE, where=where,
-            kept="nothing was saved", todo="raise documents.max_content_bytes in settings.toml",
-        )  # fmt: skip
 
 
 # Chunks of one transaction, and transactions of one turn: others wait for neither long.

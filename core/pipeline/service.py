@@ -15,7 +15,7 @@ import secrets
 import socket
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,11 +33,10 @@ from core.storage.files.atomic import absolute_path
 if TYPE_CHECKING:
     from core.memory import Memory
     from core.model.change import ChangeSet
-    from core.model.note import Note
     from core.model.window import Window
     from core.pipeline import records
-    from core.pipeline.database.sessions import Checkpoint
     from core.pipeline.database.tables import Tables
+    from core.pipeline.documents import Documents
     from core.pipeline.fetch import Network
     from core.pipeline.health import (
         Asked,
@@ -50,8 +49,7 @@ if TYPE_CHECKING:
     from core.pipeline.meaning import BeyondWords
     from core.pipeline.model_calls import ModelCaller
     from core.pipeline.models.provider import EmbeddingProvider, NamedProvider
-    from core.pipeline.prediction import Ordered
-    from core.pipeline.session_events import SessionEvent
+    from core.pipeline.sessions import Sessions
     from core.pipeline.workers.runner import Worker
     from core.settings import Settings, SettingsReader
     from core.settings.pipeline_sections import PipelineConfiguration
@@ -104,8 +102,8 @@ class Pipeline:
     home: Path
     database: Database
     author: Author
-    _clock: Callable[[], datetime]
-    _ids: Callable[[], str]
+    clock: Callable[[], datetime]
+    ids: Callable[[], str]
     _chance: Callable[[], float]
     _name: str
     _memory: Memory | None
@@ -229,7 +227,7 @@ class Pipeline:
                 from core.memory import Memory
 
                 self._memory = Memory.open(
-                    self.home, author=self.author, clock=self._clock, window=self._window
+                    self.home, author=self.author, clock=self.clock, window=self._window
                 )
             return self._memory
 
@@ -241,7 +239,7 @@ class Pipeline:
             configuration = (self._configured if as_loaded else None) or self._load().pipeline
             if self._caller is None:
                 self._caller = ModelCaller.of(
-                    configuration, self.database, clock=self._clock, provider=self._provider,
+                    configuration, self.database, clock=self.clock, provider=self._provider,
                     embedder=self._embedder,
                 )  # fmt: skip
             return self._caller
@@ -252,7 +250,7 @@ class Pipeline:
         with self._guard:
             if self._worker is None:
                 self._worker = Worker(
-                    self.database, memory=lambda: self.memory, now=self._now, ids=self._ids, chance=self._chance,
+                    self.database, memory=lambda: self.memory, now=self.now, ids=self.ids, chance=self._chance,
                     name=self._name, network=self._network,
                 )  # fmt: skip
             return self._worker
@@ -263,11 +261,12 @@ class Pipeline:
         with self._guard:
             if self._maintainer is None:
                 others = Others(self.sweep, self.embedding_coverage, self.reembed)
-                self._maintainer = Maintainer(self.database, now=self._now, others=others)
+                self._maintainer = Maintainer(self.database, now=self.now, others=others)
             return self._maintainer
 
-    def _now(self) -> int:
-        return int(self._clock().timestamp() * 1000)
+    def now(self) -> int:
+        """Epoch ms."""
+        return int(self.clock().timestamp() * 1000)
 
     # Intake
 
@@ -299,7 +298,7 @@ class Pipeline:
             said.text if said is not None and said.text.strip() else None,
         )  # fmt: skip
         done = store_submission(
-            self.database, self.configuration, submission, raw_id=f"raw-{self._ids()}", now=self._now(),
+            self.database, self.configuration, submission, raw_id=f"raw-{self.ids()}", now=self.now(),
             known_nuggets=self._memory.snapshot.nugget_names if self._memory is not None else (),
         )  # fmt: skip
         if said is not None and said.left_out:
@@ -310,12 +309,12 @@ class Pipeline:
 
     def raw(self, raw_id: str) -> records.RawMemory:
         """A text as it was submitted, as people see it. Raises NotFoundError."""
-        found = self._shown(lambda reader: reader.raw.raw_of(raw_id))
+        found = self.shown(lambda reader: reader.raw.raw_of(raw_id))
         if found is None:
             raise NotFoundError("no submitted text has this id", where=raw_id)
         return found
 
-    def _shown(self, read: Callable[[Tables], _Record]) -> _Record:
+    def shown(self, read: Callable[[Tables], _Record]) -> _Record:
         """What is read, as people see it: without credentials but those that somebody said are none."""
         from core.pipeline.intake.redaction import shown
 
@@ -328,7 +327,7 @@ class Pipeline:
         """
         from core.pipeline.removal import text_trail
 
-        return self._shown(lambda reader: text_trail(reader, said))
+        return self.shown(lambda reader: text_trail(reader, said))
 
     def remove_text(self, said: str, *, by: str = "person") -> records.RemovedText:
         """Hides the notes that came of a text, as one change that `undo` undoes, and marks the text as removed: it goes
@@ -338,7 +337,7 @@ class Pipeline:
         from core.pipeline.removal import remove_text
 
         with self.database.errors():
-            return remove_text(self.database, self.memory, said, by=by, now=self._now())
+            return remove_text(self.database, self.memory, said, by=by, now=self.now())
 
     def plan_removal(self, said: str) -> records.PlannedRemoval:
         """What `remove_text` would do now; nothing is changed. said, and what is raised: as there."""
@@ -356,9 +355,7 @@ class Pipeline:
 
         with self.database.errors():
             attempts = self.configuration.worker.max_retries
-            back = bring_text_back(
-                self.database, self.memory, said, attempts=attempts, by=by, now=self._now()
-            )
+            back = bring_text_back(self.database, self.memory, said, attempts=attempts, by=by, now=self.now())
         self.nudge()
         return back
 
@@ -372,203 +369,30 @@ class Pipeline:
             raw = reader.raw.raw_of(raw_id)
             return kinds_in(reader, raw.content) if raw is not None else ()
 
-    # Documents
+    # Parts
 
-    def add_document(
-        self,
-        kind: records.DocumentKind,
-        source: str = "",
-        data: bytes = b"",
-        *,
-        title: str = "",
-        nugget: str = "",
-        project: str = "",
-        author: str = "",
-    ) -> records.AddedDocument:
-        """Stores a document as it came, and queues the job that makes it searchable; nothing is fetched here.
+    @property
+    def documents(self) -> Documents:
+        """What a person does with documents."""
+        from core.pipeline.documents import Documents
 
-        source: the path of a file, or the address of a page; data: the bytes of a file or text. nugget: where its facts
-        go, where `documents.extract_facts` asks for them. What is there already is recognised, and a changed one takes
-        the place of its former version once it is indexed. Raises DocumentError, InvalidInputError, StorageError.
-        """
-        from core.pipeline.documents import NewDocument, add_document
+        return Documents(self)
 
-        new = NewDocument(kind, source, data, title, nugget, project, author or self.author.signature)
-        added = add_document(
-            self.database, self.configuration, new, document_id=f"doc-{self._ids()}", now=self._now()
-        )
-        self.nudge()
-        return self._shown(lambda _: added)
+    @property
+    def sessions(self) -> Sessions:
+        """What happens in the sessions of agents, and what they left."""
+        from core.pipeline.sessions import Sessions
 
-    def documents(self, *, removed: bool = False, most: int = 200) -> tuple[records.Document, ...]:
-        """Documents, the one added last first. removed: former versions and removed ones too."""
-        return self._shown(lambda reader: reader.documents.documents(removed=removed, most=most))
+        return Sessions(self)
 
-    def document(self, said: str) -> records.Document:
-        """The document of an id, of an unambiguous beginning of one, or of a path, address or title.
-
-        Raises NotFoundError, AmbiguousError.
-        """
-        from core.pipeline.documents import resolve
-
-        return self._shown(lambda reader: resolve(reader, said))
-
-    def document_text(self, document_id: str) -> str:
-        """The text that was read of a document; "" before that."""
-        return self._shown(lambda reader: reader.documents.text_of(document_id))
-
-    def search_documents(self, query: str, limit: int = 10) -> tuple[records.DocumentHit, ...]:
-        """The chunks of documents that share words with a query, or mean something similar where a model for
-        embeddings is named; best first. Waits for that model as long as `embedding.query_timeout_ms` says.
-        """
-        configuration = self.configuration
-        if configuration.embedding.model:
-            from core.pipeline.signals import search_documents
-
-            return self._shown(
-                lambda _: search_documents(self.database, self._beyond_words(), configuration, query, limit)
-            )
-        return self._shown(
-            lambda reader: reader.documents.search(query, limit, self.database.counted_chunk_words)
-        )
-
-    def _beyond_words(self) -> BeyondWords:
+    def beyond_words(self) -> BeyondWords:
+        """The model that finds chunks of documents by what they mean."""
         from core.pipeline.meaning import BeyondWords
 
         with self._guard:
             if self._beyond is None:
                 self._beyond = BeyondWords(self.home, time.monotonic, lambda id: None, self._embedder)
             return self._beyond
-
-    def remove_document(self, said: str) -> records.Document:
-        """Makes a document one that is found no more, until `restore_document`. Its notes stay.
-
-        Raises NotFoundError, AmbiguousError.
-        """
-        from core.pipeline.documents import remove_document
-
-        done = remove_document(self.database, said, by=self.author.signature, now=self._now())
-        return self._shown(lambda _: done)
-
-    def restore_document(self, said: str) -> records.Document:
-        """Lets a document be found again that was removed or replaced. Raises NotFoundError, AmbiguousError."""
-        from core.pipeline.documents import restore_document
-
-        done = restore_document(
-            self.database, self.configuration, said, by=self.author.signature, now=self._now()
-        )
-        self.nudge()
-        return self._shown(lambda _: done)
-
-    # Sessions
-
-    def checkpoint(
-        self, digest: str, *, session: str, project: str = "", cause: str = "agent", author: str = ""
-    ) -> records.KeptCheckpoint:
-        """Keeps what an agent says of its session, without credentials, so that it can be picked up again.
-
-        A session keeps `continuity.maxCheckpointsPerSession`, the oldest go first. cause: what called for it, such as
-        "agent" or "pre_compaction". author: who says it, else who opened the pipeline. Raises InvalidInputError for a
-        blank or too long digest and for no session.
-        """
-        from core.pipeline.sessions import store_checkpoint
-
-        return store_checkpoint(
-            self.database, self.configuration.continuity, digest, session, project, cause,
-            author or self.author.signature, now=self._now(),
-        )  # fmt: skip
-
-    def follow_session(self, *events: SessionEvent) -> tuple[Checkpoint, ...]:
-        """Puts down what happened in sessions, without credentials, as all hooks, tools and commands do; the
-        checkpoints that came of it: before a compaction, at the end, and every so many prompts and minutes as
-        `continuity` says. Raises InvalidInputError for a session without a name.
-        """
-        from core.pipeline.sessions import store_events
-
-        named = (event._replace(author=event.author or self.author.signature) for event in events)
-        configuration = self.configuration
-        kept = store_events(
-            self.database, configuration.continuity, named, now=self._now(),
-            max_attempts=configuration.worker.max_retries,
-        )  # fmt: skip
-        if any(event.kind == "end" for event in events):
-            self.nudge()
-        return kept
-
-    @property
-    def reads_conversations(self) -> bool:
-        """Whether a conversation is read at the end of its session without a person handing it in."""
-        return self.configuration.continuity.read_conversations
-
-    def end_session(
-        self, session: str, *, project: str = "", conversation: str = "", at: int | None = None
-    ) -> records.Ended:
-        """Ends a session, with its last checkpoint. conversation: all of it, as its agent keeps it: is read whole as
-        one long text. A job then finds out which of the memories helped that the session was given; what the words of
-        the conversation tell of that is answered at once. Errors as `ingest` and `follow_session`.
-        """
-        from core.pipeline.conversation import read_conversation
-        from core.pipeline.records import Ended
-        from core.pipeline.session_events import SessionEvent
-        from core.pipeline.session_scores import preview_score
-
-        said = read_conversation(conversation).text
-        taken = None
-        # Before the end is put down: whoever is killed in between is told of the end again.
-        if said.strip():
-            taken = self.ingest(
-                said, project=project, session=session, source_type="session", transcript=conversation
-            )
-        kept = self.follow_session(SessionEvent("end", session, project, at=at))
-        attempts = self.configuration.worker.max_retries
-        score = preview_score(
-            self.database, lambda: self.memory, session, said, max_attempts=attempts, now=self._now()
-        )
-        self.nudge()
-        return Ended(tuple(one for one in kept if one.session == session), taken, score)
-
-    def session(self, session: str) -> records.SessionPage:
-        """All that is kept of a session: its checkpoints, what it was given, what of that helped, and its scores. What
-        the memory counted for it is there before its end, too.
-
-        Raises NotFoundError.
-        """
-        from core.pipeline.session_scores import counted_recalls
-        from core.pipeline.sessions import page_of
-
-        counted: tuple[tuple[str, int], ...] = ()
-        with contextlib.suppress(NuggetsError):
-            counted = counted_recalls(self.memory, session)
-        return self._shown(lambda reader: page_of(reader, session, counted))
-
-    def ordered(self, notes: Sequence[Note], nugget: str = "") -> Ordered:
-        """The ids of notes in the order in which to give them to a session that begins: as they are, but where the
-        settings have a predictor. nugget: of the project that it is about. Never raises for what the predictor does.
-        """
-        from core.pipeline.prediction import Ordered, order_notes
-
-        part = self.configuration.predictor
-        if not part.enabled:
-            return Ordered(tuple(note.id for note in notes))
-        with self.database.checked_reading() as reader:
-            helped = reader.sessions.helped_before([note.id for note in notes])
-        return order_notes(part.source, notes, helped, nugget, self._clock())
-
-    def sessions(self, most: int = 200) -> tuple[records.SessionOverview, ...]:
-        """The sessions of agents, those that something happened in last first."""
-        return self._shown(lambda reader: reader.sessions.overviews(most))
-
-    def recover(
-        self, session: str = "", *, project: str = "", tokens: int | None = None, asking: str = ""
-    ) -> records.Recovery | None:
-        """What a session left at its checkpoints and since, newest first, in at most so many tokens (None: as
-        `continuity.recoveryBudgetChars` says). Without a session, the last one of the project, or of all. None where
-        nothing was left. asking: a session that begins, whose own doings are nothing to pick up.
-        """
-        from core.pipeline.sessions import recovered
-
-        budget = self.configuration.continuity.recovery_budget_chars // 4 if tokens is None else tokens
-        return self._shown(lambda reader: recovered(reader, session, project, budget, asking=asking))
 
     # The queue
 
@@ -577,24 +401,24 @@ class Pipeline:
         from core.pipeline.workers.status import status_of
 
         settings = self._load()
-        return self._shown(
+        return self.shown(
             lambda _: status_of(
-                self.database, settings.pipeline, settings.of_pipeline, self._model_caller().health(), self._now(),
+                self.database, settings.pipeline, settings.of_pipeline, self._model_caller().health(), self.now(),
                 self.embedding_coverage(),
             )
         )  # fmt: skip
 
     def jobs(self, status: records.JobStatus | None = None, most: int = 200) -> tuple[records.Job, ...]:
         """Jobs, those that something happened to last first."""
-        return self._shown(lambda reader: reader.jobs.jobs(status, most=most))
+        return self.shown(lambda reader: reader.jobs.jobs(status, most=most))
 
     def retry(self, job_id: int) -> records.Job:
         """Queues a dead job again, or runs one that rests at once. Raises NotFoundError, InvalidInputError."""
         self._model_caller().reset_breakers()
         with self.database.write() as writer:
-            writer.jobs.retry(job_id, self._now())
+            writer.jobs.retry(job_id, self.now())
         self.nudge()
-        found = self._shown(lambda reader: reader.jobs.job(job_id))
+        found = self.shown(lambda reader: reader.jobs.job(job_id))
         assert found is not None
         return found
 
@@ -602,7 +426,7 @@ class Pipeline:
         """Lets all dead jobs wait again; how many."""
         self._model_caller().reset_breakers()
         with self.database.write() as writer:
-            revived = writer.jobs.retry_dead(self._now())
+            revived = writer.jobs.retry_dead(self.now())
         self.nudge()
         return revived
 
@@ -617,7 +441,7 @@ class Pipeline:
     def wake(self) -> int:
         """Ends the rest of jobs that failed, for them to be tried when somebody works next; how many rested."""
         with self.database.write(lasting=False) as writer:
-            woken = writer.jobs.wake(self._now(), outages_only=False)
+            woken = writer.jobs.wake(self.now(), outages_only=False)
         self.nudge()
         return woken
 
@@ -628,7 +452,7 @@ class Pipeline:
 
     def health(self) -> records.ProviderHealth:
         """How the model has been, and what of today's calls is spent."""
-        return self._shown(lambda _: self._model_caller().health())
+        return self.shown(lambda _: self._model_caller().health())
 
     # Health and maintenance
 
@@ -638,11 +462,11 @@ class Pipeline:
         """
         from core.pipeline.maintenance import health_report
 
-        return self._shown(lambda reader: health_report(reader, self.configuration, self._now()))
+        return self.shown(lambda reader: health_report(reader, self.configuration, self.now()))
 
     def maintenance_plan(self, action: MaintenanceAction, *, force: bool = False) -> MaintenancePlan:
         """What a repair would do now, one by one, and what keeps it from running. Writes nothing."""
-        return self._shown(lambda _: self._maintaining().plan(action, self.configuration, self._asked(force)))
+        return self.shown(lambda _: self._maintaining().plan(action, self.configuration, self._asked(force)))
 
     def maintain(
         self, actions: Iterable[MaintenanceAction] | None = None, *, force: bool = False
@@ -657,7 +481,7 @@ class Pipeline:
                 for one in tuple(recommended)
             )
         self.nudge()
-        return self._shown(lambda _: runs)
+        return self.shown(lambda _: runs)
 
     def _asked(self, force: bool) -> Asked:
         from core.pipeline.health import Asked
@@ -685,7 +509,7 @@ class Pipeline:
         """Proposals that wait for a person, newest first; all: those that were settled too."""
         from core.pipeline.writes.execution import foreseen
 
-        return self._shown(
+        return self.shown(
             lambda reader: tuple(foreseen(reader, one) for one in reader.proposals.stored(all=all, most=most))
         )
 
@@ -705,9 +529,9 @@ class Pipeline:
         from core.pipeline.writes.deciding import accept
 
         with self.database.errors():
-            done = accept(self.database, self.memory, ids, by=by, now=self._now())
+            done = accept(self.database, self.memory, ids, by=by, now=self.now())
             if done.written or done.waiting:
-                update_graph(self.database, self.configuration, self._now())
+                update_graph(self.database, self.configuration, self.now())
         return done
 
     def above(self, confidence: float) -> tuple[str, ...]:
@@ -723,8 +547,8 @@ class Pipeline:
         from core.pipeline.writes.deciding import new_entry_id, refuse
 
         with self.database.errors():
-            entry_id = new_entry_id(self.memory, self._ids)
-            refused = refuse(self.database, ids, by=by, now=self._now(), entry_id=entry_id)
+            entry_id = new_entry_id(self.memory, self.ids)
+            refused = refuse(self.database, ids, by=by, now=self.now(), entry_id=entry_id)
             return Refused(len(refused), self._noted(entry_id) if refused else None)
 
     # Hints
@@ -747,9 +571,9 @@ class Pipeline:
         from core.pipeline.writes.deciding import new_entry_id, remove_hints
 
         with self.database.errors():
-            entry_id = new_entry_id(self.memory, self._ids)
+            entry_id = new_entry_id(self.memory, self.ids)
             removed = remove_hints(
-                self.database, note_id, hints, by=self.author.signature, now=self._now(), entry_id=entry_id
+                self.database, note_id, hints, by=self.author.signature, now=self.now(), entry_id=entry_id
             )
             if not removed:
                 raise NotFoundError("the note has no such hint", where=note_id, kept="nothing was changed")
@@ -771,31 +595,31 @@ class Pipeline:
         from core.pipeline.removal import follow_shown
         from core.pipeline.writes.deciding import follow_undo
 
-        follow_shown(self.database, self.memory, now=self._now())
-        return follow_undo(self.database, self.memory, now=self._now())
+        follow_shown(self.database, self.memory, now=self.now())
+        return follow_undo(self.database, self.memory, now=self.now())
 
     def origin(self, note_id: str) -> records.Origin | None:
         """Where a note came from; None for one that no pipeline made."""
-        return self._shown(lambda reader: reader.note_edits.origin_of(note_id))
+        return self.shown(lambda reader: reader.note_edits.origin_of(note_id))
 
     def history(self, raw_or_note_id: str, most: int = 500) -> tuple[records.HistoryRow, ...]:
         """The audit of a raw memory, a proposal or a note, oldest first."""
-        return self._shown(lambda reader: reader.history.history_of(raw_or_note_id, most))
+        return self.shown(lambda reader: reader.history.history_of(raw_or_note_id, most))
 
     def conversations(self, note_ids: Collection[str]) -> tuple[records.Conversation, ...]:
         """The conversations that notes came from, redacted, cut to `recall_truncate_chars` around what was said."""
         most = self.configuration.guardrails.recall_truncate_chars
-        return self._shown(lambda reader: reader.transcripts.conversations(note_ids, most))
+        return self.shown(lambda reader: reader.transcripts.conversations(note_ids, most))
 
     # Knowledge
 
     def entities(self, query: str = "", most: int = 200) -> tuple[records.Entity, ...]:
         """Entities, those named most first; query: a part of a name or alias."""
-        return self._shown(lambda reader: reader.entities.entities(query, most))
+        return self.shown(lambda reader: reader.entities.entities(query, most))
 
     def entity(self, entity_id: int) -> records.EntityPage:
         """Everything about an entity. Raises NotFoundError."""
-        found = self._shown(lambda reader: reader.entities.entity_page(entity_id))
+        found = self.shown(lambda reader: reader.entities.entity_page(entity_id))
         if found is None:
             raise NotFoundError("no such entity", field="entity", where=str(entity_id))
         return found
@@ -803,7 +627,7 @@ class Pipeline:
     def pin(self, entity_id: int, pinned: bool) -> None:
         """Keeps an entity whatever becomes of its mentions, or no longer. Raises NotFoundError."""
         with self.database.write() as writer:
-            found = writer.entities.pin(entity_id, pinned, self._now())
+            found = writer.entities.pin(entity_id, pinned, self.now())
         if not found:
             where, kept = str(entity_id), "nothing was changed"
             raise NotFoundError("no such entity", field="entity", where=where, kept=kept)
@@ -812,7 +636,7 @@ class Pipeline:
         """Makes one entity of two; the other's names become aliases. Raises NotFoundError, InvalidInputError."""
         from core.pipeline.knowledge_graph import merge_entities
 
-        return merge_entities(self.database, keep_id, other_id, by=self.author.signature, now=self._now())
+        return merge_entities(self.database, keep_id, other_id, by=self.author.signature, now=self.now())
 
     def alias(self, entity_id: int, name: str) -> records.Entity:
         """Gives an entity one more name, under which later memories find it. Raises NotFoundError, and
@@ -820,7 +644,7 @@ class Pipeline:
         """
         from core.pipeline.knowledge_graph import add_alias
 
-        return add_alias(self.database, entity_id, name, by=self.author.signature, now=self._now())
+        return add_alias(self.database, entity_id, name, by=self.author.signature, now=self.now())
 
     def part_entity(self, entity_id: int, name: str) -> records.Entity:
         """Takes a name from an entity: one that was merged into it is there again with all that it had, and a name that
@@ -829,7 +653,7 @@ class Pipeline:
         """
         from core.pipeline.knowledge_graph import part_entity
 
-        return part_entity(self.database, entity_id, name, by=self.author.signature, now=self._now())
+        return part_entity(self.database, entity_id, name, by=self.author.signature, now=self.now())
 
     # Work
 
@@ -840,15 +664,10 @@ class Pipeline:
         An error of a job becomes its outcome. Errors of the database and the files are raised.
         """
         with self.database.errors():
-            from core.pipeline.sessions import settle_due
-
-            settle_due(self.database, self.configuration.continuity, now=self._now())
-            done = self._working().tick(self.configuration, self._model_caller(as_loaded=True))
-            return self._with_maintenance(done)
-
-    def _with_maintenance(self, done: TickResult) -> TickResult:
-        """Maintains the pipeline when it is time, and adds that to what a tick did."""
-        runs = self._maintaining().run_when_due(self.configuration)
+            configuration = self.configuration
+            self.sessions.settle_due(configuration.continuity)
+            done = self._working().tick(configuration, self._model_caller(as_loaded=True))
+            runs = self._maintaining().run_when_due(configuration)
         if not runs:
             return done
         failed = tuple(f"maintenance: {run.error}" for run in runs if run.error)
@@ -867,7 +686,7 @@ class Pipeline:
         with self.database.errors():
             work = rehearse if dry_run else sweep
             windows = Windows.of(self.configuration)
-            return work(self.database, windows, standing_in(lambda: self.memory), now=self._now())
+            return work(self.database, windows, standing_in(lambda: self.memory), now=self.now())
 
     def clear(self) -> None:
         """Deletes every text, document, conversation, proposal and job for good; notes, facts and the history stay.
@@ -940,7 +759,7 @@ class Pipeline:
         time, and returns those that still run.
         """
         with self.database.write() as writer:
-            writer.meta.put(PAUSED, self._now())
+            writer.meta.put(PAUSED, self.now())
         from core.pipeline.workers.runner import until_idle
 
         with self.database.errors():

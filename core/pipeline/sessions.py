@@ -1,28 +1,34 @@
-"""What happens in sessions, put down as it happens, and the checkpoints that come of it.
+"""What happens in sessions, put down as it happens, the checkpoints that come of it, and what a session left.
 
 All is on the disk before a checkpoint is due: whoever is killed meanwhile loses none, and the next one keeps it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import contextlib
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from core.errors import ErrorCode, InvalidInputError, NotFoundError
+from core.errors import ErrorCode, InvalidInputError, NotFoundError, NuggetsError
 from core.model.change import UNNAMED, Author
-from core.pipeline.database.connection import Database
+from core.pipeline.conversation import read_conversation
 from core.pipeline.database.sessions import Activity, Checkpoint, Session, SessionMemory, is_due
 from core.pipeline.database.tables import Tables
 from core.pipeline.intake.redaction import redact
-from core.pipeline.records import KeptCheckpoint, Recovery, SessionOverview, SessionPage
+from core.pipeline.prediction import Ordered, order_notes
+from core.pipeline.records import Ended, KeptCheckpoint, Recovery, SessionOverview, SessionPage
 from core.pipeline.retention import BATCH, Kind, cutoff, drop, due, trusts_clock_in
 from core.pipeline.session_events import LONGEST_DIGEST, LONGEST_SESSION, SessionEvent
-from core.pipeline.session_scores import begin_score
+from core.pipeline.session_scores import begin_score, counted_recalls, preview_score
 from core.settings.pipeline_sections import ContinuityPart
 from core.text.estimate import cut_to_tokens, estimate_tokens
 from core.text.normalise import encodable
+
+if TYPE_CHECKING:
+    from core.model.note import Note
+    from core.pipeline.service import Pipeline
 
 # A checkpoint that is due waits so long for what else happens at once.
 DEBOUNCE_MS: Final = 2_500
@@ -30,35 +36,139 @@ DEBOUNCE_MS: Final = 2_500
 _NOBODY: Final = ("", Author("agent", UNNAMED).signature)
 # Of a text so much is looked at; what is kept of it is shorter by far.
 _LONGEST: Final = 8_000
+# Of a session so many are looked through for a recovery.
+_MOST: Final = 50
+# More than the settings keep of one.
+_MOST_KEPT: Final = 500
+# Nobody wrote these: their text says itself when and why it was made.
+_MADE: Final = frozenset(("periodic", "pre_compaction", "session_end", "pending"))
+_CUT: Final = "\n[… cut to the budget]"
+_CHARACTERS_A_TOKEN: Final = 4
 
 
-def store_events(
-    database: Database,
-    settings: ContinuityPart,
-    events: Iterable[SessionEvent],
-    *,
-    now: int,
-    max_attempts: int = 3,
-) -> tuple[Checkpoint, ...]:
-    """See `Pipeline.follow_session`: lasting, in one transaction, with the job that each end leaves. Nothing
-    where the settings switch it off. max_attempts: of the jobs.
-    """
-    clean = tuple(_clean(event) for event in events)
-    if not settings.enabled or not clean:
-        return ()
-    kept: list[Checkpoint] = []
-    with database.write() as writer:
-        for event in clean:
-            kept += _take(writer, settings, event, now, max_attempts)
-        kept += _settle(writer, settings, now)
-    return tuple(kept)
+class Sessions:
+    """The sessions of agents, as their pipeline keeps them. What is read of them shows no credentials."""
 
+    def __init__(self, pipeline: Pipeline) -> None:
+        self._pipeline = pipeline
 
-def settle_due(database: Database, settings: ContinuityPart, *, now: int) -> None:
-    """Keeps the checkpoints that are due. Nothing is written where none is."""
-    if settings.enabled and database.reading.sessions.due(now):
-        with database.write() as writer:
-            _settle(writer, settings, now)
+    def follow(self, *events: SessionEvent) -> tuple[Checkpoint, ...]:
+        """Puts down what happened in sessions, without credentials, as all hooks, tools and commands do, in one
+        transaction with the job that each end leaves; the checkpoints that came of it: before a compaction, at the end,
+        and every so many prompts and minutes as `continuity` says. Nothing where that switches it off. Raises
+        InvalidInputError for a session without a name.
+        """
+        pipeline, configuration = self._pipeline, self._pipeline.configuration
+        settings, attempts, now = configuration.continuity, configuration.worker.max_retries, pipeline.now()
+        by = pipeline.author.signature
+        clean = tuple(_clean(event._replace(author=event.author or by)) for event in events)
+        if not settings.enabled or not clean:
+            return ()
+        kept: list[Checkpoint] = []
+        with pipeline.database.write() as writer:
+            for event in clean:
+                kept += _take(writer, settings, event, now, attempts)
+            kept += _settle(writer, settings, now)
+        if any(event.kind == "end" for event in clean):
+            pipeline.nudge()
+        return tuple(kept)
+
+    def settle_due(self, settings: ContinuityPart) -> None:
+        """Keeps the checkpoints that are due. Nothing is written where none is."""
+        now, database = self._pipeline.now(), self._pipeline.database
+        if settings.enabled and database.reading.sessions.due(now):
+            with database.write() as writer:
+                _settle(writer, settings, now)
+
+    def checkpoint(
+        self, digest: str, *, session: str, project: str = "", cause: str = "agent", author: str = ""
+    ) -> KeptCheckpoint:
+        """Keeps what an agent says of its session, without credentials, so that it can be picked up again; what
+        happened since the last one is added. One that says what the last one says is not kept again.
+
+        A session keeps `continuity.maxCheckpointsPerSession`, the oldest go first. cause: what called for it, such as
+        "agent" or "pre_compaction". author: who says it, else who opened the pipeline. Raises InvalidInputError for a
+        blank or too long digest and for no session.
+        """
+        pipeline, now = self._pipeline, self._pipeline.now()
+        settings, author = pipeline.configuration.continuity, author or pipeline.author.signature
+        digest, session, project = (encodable(one).strip() for one in (digest, session, project))
+        todo = "say in a few sentences what was done, decided and is still open"
+        _check("the checkpoint", "digest", digest, LONGEST_DIGEST, todo=todo)
+        _check("the checkpoint", "session", session, LONGEST_SESSION, todo="name the session")
+        _check("the checkpoint", "project", project or "none", LONGEST_SESSION, todo="")
+        redacted, named = redact(digest), redact(project).text
+        with pipeline.database.write() as writer:
+            rows = writer.sessions
+            known = rows.session(session)
+            if known is not None:
+                rows.put(known._replace(pending=Activity(), due=None, since=now))
+            text = "\n\n".join((redacted.text, *sections(Activity() if known is None else known.pending)))
+            last = next(iter(rows.newest(session, 1)), None)
+            if last is not None and (last.digest, last.project) == (text, named):
+                count = rows.count_of(session)
+                return KeptCheckpoint(last.id, session, named, redacted.count, count, 0, False)
+            made = Checkpoint(0, session, named, author, cause, text, redacted.count, now)
+            id = rows.insert_checkpoint(made)
+            dropped = rows.drop_oldest(session, settings.max_checkpoints_per_session)
+            _forget_old(writer, settings, now)
+            return KeptCheckpoint(id, session, named, redacted.count, rows.count_of(session), dropped, True)
+
+    def end(self, session: str, *, project: str = "", conversation: str = "", at: int | None = None) -> Ended:
+        """Ends a session, with its last checkpoint. conversation: all of it, as its agent keeps it: is read whole as
+        one long text. A job then finds out which of the memories helped that the session was given; what the words of
+        the conversation tell of that is answered at once. Errors as `Pipeline.ingest` and `follow`.
+        """
+        pipeline, said, taken = self._pipeline, read_conversation(conversation).text, None
+        # Before the end is put down: whoever is killed in between is told of the end again.
+        if said.strip():
+            taken = pipeline.ingest(
+                said, project=project, session=session, source_type="session", transcript=conversation
+            )
+        kept = self.follow(SessionEvent("end", session, project, at=at))
+        score = preview_score(
+            pipeline.database, lambda: pipeline.memory, session, said, now=pipeline.now(),
+            max_attempts=pipeline.configuration.worker.max_retries,
+        )  # fmt: skip
+        pipeline.nudge()
+        return Ended(tuple(one for one in kept if one.session == session), taken, score)
+
+    def all(self, most: int = 200) -> tuple[SessionOverview, ...]:
+        """Those that something happened in last first."""
+        return self._pipeline.shown(lambda reader: reader.sessions.overviews(most))
+
+    def page(self, session: str) -> SessionPage:
+        """All that is kept of a session: its checkpoints, what it was given, what of that helped, and its scores. What
+        the memory counted for it is there before its end, too. Raises NotFoundError.
+        """
+        counted: tuple[tuple[str, int], ...] = ()
+        with contextlib.suppress(NuggetsError):
+            counted = counted_recalls(self._pipeline.memory, session)
+        return self._pipeline.shown(lambda reader: _page_of(reader, session, counted))
+
+    def recover(
+        self, session: str = "", *, project: str = "", tokens: int | None = None, asking: str = ""
+    ) -> Recovery | None:
+        """What a session left at its checkpoints and since, newest first, in at most so many tokens (None: as
+        `continuity.recoveryBudgetChars` says). Without a session, the last one of the project, or of all. None where
+        nothing was left. asking: a session that begins, whose own doings are nothing to pick up.
+        """
+        if tokens is None:
+            budget = self._pipeline.configuration.continuity.recovery_budget_chars
+            tokens = budget // _CHARACTERS_A_TOKEN
+        return self._pipeline.shown(lambda reader: _recovered(reader, session, project, tokens, asking))
+
+    def ordered(self, notes: Sequence[Note], nugget: str = "") -> Ordered:
+        """The ids of notes in the order in which to give them to a session that begins: as they are, but where the
+        settings have a predictor. nugget: of the project that it is about. Never raises for what the predictor does.
+        """
+        pipeline, ids = self._pipeline, [note.id for note in notes]
+        part = pipeline.configuration.predictor
+        if not part.enabled:
+            return Ordered(tuple(ids))
+        with pipeline.database.checked_reading() as reader:
+            helped = reader.sessions.helped_before(ids)
+        return order_notes(part.source, notes, helped, nugget, pipeline.clock())
 
 
 def _settle(writer: Tables, settings: ContinuityPart, now: int) -> list[Checkpoint]:
@@ -178,56 +288,8 @@ def _made(session: Session, cause: str, at: int) -> Checkpoint:
     return Checkpoint(0, session.key, session.project, session.author, cause, text, 0, at)
 
 
-# Of a session so many are looked through for a recovery.
-_MOST: Final = 50
-# More than the settings keep of one.
-_MOST_KEPT: Final = 500
-# Nobody wrote these: their text says itself when and why it was made.
-_MADE: Final = frozenset(("periodic", "pre_compaction", "session_end", "pending"))
-_CUT: Final = "\n[… cut to the budget]"
-
-
-def store_checkpoint(
-    database: Database,
-    settings: ContinuityPart,
-    digest: str,
-    session: str,
-    project: str,
-    cause: str,
-    author: str,
-    *,
-    now: int,
-) -> KeptCheckpoint:
-    """See `Pipeline.checkpoint`. What happened in the session since the last one is added. One that says what the last
-    one of its session says is not kept again. now: epoch ms.
-    """
-    digest, session, project = (encodable(one).strip() for one in (digest, session, project))
-    todo = "say in a few sentences what was done, decided and is still open"
-    _check("the checkpoint", "digest", digest, LONGEST_DIGEST, todo=todo)
-    _check("the checkpoint", "session", session, LONGEST_SESSION, todo="name the session")
-    _check("the checkpoint", "project", project or "none", LONGEST_SESSION, todo="")
-    redacted, named = redact(digest), redact(project).text
-    with database.write() as writer:
-        rows = writer.sessions
-        known = rows.session(session)
-        if known is not None:
-            rows.put(known._replace(pending=Activity(), due=None, since=now))
-        text = "\n\n".join((redacted.text, *sections(Activity() if known is None else known.pending)))
-        last = next(iter(rows.newest(session, 1)), None)
-        if last is not None and (last.digest, last.project) == (text, named):
-            count = rows.count_of(session)
-            return KeptCheckpoint(last.id, session, named, redacted.count, count, 0, False)
-        made = Checkpoint(0, session, named, author, cause, text, redacted.count, now)
-        id = rows.insert_checkpoint(made)
-        dropped = rows.drop_oldest(session, settings.max_checkpoints_per_session)
-        _forget_old(writer, settings, now)
-        return KeptCheckpoint(id, session, named, redacted.count, rows.count_of(session), dropped, True)
-
-
-def recovered(
-    reader: Tables, session: str, project: str, tokens: int, *, asking: str = ""
-) -> Recovery | None:
-    """See `Pipeline.recover`. What happens in a session that begins is no work to be picked up, unless it has a
+def _recovered(reader: Tables, session: str, project: str, tokens: int, asking: str) -> Recovery | None:
+    """See `Sessions.recover`. What happens in a session that begins is no work to be picked up, unless it has a
     checkpoint.
     """
     session, project = encodable(session).strip(), redact(encodable(project).strip()).text
@@ -265,7 +327,7 @@ def recovered(
     )
 
 
-def page_of(reader: Tables, key: str, counted: Iterable[tuple[str, int]] = ()) -> SessionPage:
+def _page_of(reader: Tables, key: str, counted: Iterable[tuple[str, int]]) -> SessionPage:
     """All that is kept of a session. counted: notes whose recalls the memory counted for it, each with when, epoch ms.
 
     Raises NotFoundError.

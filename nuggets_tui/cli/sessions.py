@@ -56,7 +56,7 @@ def list_(call: Invocation, limit: int) -> None:
 
 def _print_sessions(call: Invocation, most: int) -> None:
     with call.pipeline() as pipeline:
-        found = pipeline.sessions(most) if pipeline is not None else ()
+        found = pipeline.sessions.all(most) if pipeline is not None else ()
     rows = [
         (
             one.session,
@@ -85,7 +85,7 @@ def show(call: Invocation, session: str | None) -> None:
         if pipeline is None:
             raise _no_session(session or "")
     with call.made_pipeline(call.memory) as pipeline:
-        page = pipeline.session(_found(pipeline, session))
+        page = pipeline.sessions.page(_found(pipeline, session))
     notes = call.memory.snapshot.by_id
     titles = {one.note_id: notes[one.note_id].title for one in page.memories if one.note_id in notes}
     call.answer(lambda: _page_document(page, titles), _page_lines(page, titles))
@@ -100,7 +100,7 @@ def _found(pipeline: Pipeline, said: str | None) -> str:
 
     Raises NotFoundError, AmbiguousError.
     """
-    names = [one.session for one in pipeline.sessions(_MOST_LOOKED_AT)]
+    names = [one.session for one in pipeline.sessions.all(_MOST_LOOKED_AT)]
     if not said and not names:
         raise _no_session("")
     begun = [name for name in names if name.startswith(said or "")]
@@ -123,7 +123,7 @@ def checkpoint(call: Invocation, text: str, session: str | None, project: str | 
     """Keep a checkpoint of what was done, decided and is still open, - for standard input."""
     said, name = read_text(text), session_id(session, str(call.folder))
     with call.made_pipeline() as pipeline:
-        done = pipeline.checkpoint(said, session=name, project=_project(project), cause="explicit")
+        done = pipeline.sessions.checkpoint(said, session=name, project=_project(project), cause="explicit")
     taken = f", {plural(done.redactions, 'credential')} taken out" if done.redactions else ""
     kept = f"Kept checkpoint {done.id} of the session {done.session}{taken}."
     document = pick(done, "id session project new redactions count dropped")
@@ -148,7 +148,7 @@ def end(call: Invocation, session: str | None, project: str | None, transcript: 
     name, about = session_id(session, str(call.folder)), _project(project)
     said = read_file(transcript, errors="replace") if transcript is not None else ""
     with call.made_pipeline() as pipeline:
-        done = pipeline.end_session(name, project=about, conversation=said)
+        done = pipeline.sessions.end(name, project=about, conversation=said)
     warning = done.text.warning if done.text is not None else ""
     shown = warning or ("nothing was said in the conversation" if said and done.text is None else "")
     if shown and not call.as_json:
@@ -182,7 +182,7 @@ def recover(call: Invocation, session: str | None, project: str | None, max_toke
     with call.pipeline() as pipeline:
         if pipeline is not None:
             about = "" if session else _project(project)
-            found = pipeline.recover(session or "", project=about, tokens=max_tokens)
+            found = pipeline.sessions.recover(session or "", project=about, tokens=max_tokens)
     lines: list[Line] = ["There is nothing to pick up."]
     document: dict[str, Any] = {"found": False}
     if found is not None:

@@ -165,7 +165,7 @@ def add(
             ask_to_type()
             # One byte more than may be says that it is too long.
             data = sys.stdin.buffer.read(pipeline.configuration.documents.max_content_bytes + 1)
-            added.append(pipeline.add_document("text", "", data, **named))
+            added.append(pipeline.documents.add("text", "", data, **named))
     told = [
         as_json(one.document) | pick(one, "outcome job_id", replaces=one.replaces or None) for one in added
     ]
@@ -191,7 +191,7 @@ def _list(call: Invocation, *, removed: bool, limit: int) -> None:
     from nuggets_tui.pipeline_words import document_state
 
     with call.pipeline() as pipeline:
-        found = pipeline.documents(removed=removed, most=limit) if pipeline is not None else ()
+        found = pipeline.documents.all(removed=removed, most=limit) if pipeline is not None else ()
     rows = []
     for one in found:
         state = Span(document_state(one), _STYLES.get(one.status, "") if one.removed_at is None else "dim")
@@ -207,8 +207,8 @@ def _list(call: Invocation, *, removed: bool, limit: int) -> None:
 def show(call: Invocation, document: str, only_text: bool) -> None:
     """Show one document: where it comes from, how far it is, and its text."""
     with call.needed_pipeline(*_NONE) as pipeline:
-        found = pipeline.document(_named(document))
-        text = pipeline.document_text(found.id)
+        found = pipeline.documents.get(_named(document))
+        text = pipeline.documents.text(found.id)
     head = [] if only_text else [*_detail_lines(found), ""]
     call.answer(lambda: as_json(found) | {"text": text}, [*head, *text.splitlines()])
 
@@ -234,9 +234,11 @@ def search(call: Invocation, query: str, limit: int) -> int | None:
     """Search the documents for words, best first. Exit code 1 when nothing is found."""
     waiting = 0
     with call.pipeline() as pipeline:
-        hits = pipeline.search_documents(query, limit) if pipeline is not None else ()
+        hits = pipeline.documents.search(query, limit) if pipeline is not None else ()
         if pipeline is not None and not hits:
-            waiting = sum(one.status not in ("done", "unchanged", "failed") for one in pipeline.documents())
+            waiting = sum(
+                one.status not in ("done", "unchanged", "failed") for one in pipeline.documents.all()
+            )
     call.answer([as_json(hit) | pick(hit, "type importance tag") for hit in hits], _hit_lines(hits, waiting))
     return None if hits else _NOT_FOUND
 
@@ -259,7 +261,7 @@ def _hit_lines(hits: Iterable[DocumentHit], waiting: int) -> Iterator[Line]:
 def remove(call: Invocation, document: str) -> None:
     """Take a document out of the search. You can bring it back for 30 days. Every note that came of it stays."""
     with call.needed_pipeline(*_NONE) as pipeline:
-        done = pipeline.remove_document(_named(document))
+        done = pipeline.documents.remove(_named(document))
     call.answer(done, [("Removed ", bold(_title(done)), dim(f"  nuggets document restore {done.id}"))])
 
 
@@ -269,7 +271,7 @@ def remove(call: Invocation, document: str) -> None:
 def restore(call: Invocation, document: str) -> None:
     """Bring a document back that was removed, or that another version replaced."""
     with call.needed_pipeline(*_NONE) as pipeline:
-        done = pipeline.restore_document(_named(document))
+        done = pipeline.documents.restore(_named(document))
     call.answer(done, [("Restored ", bold(_title(done)))])
 
 

@@ -186,12 +186,16 @@ def _follow(home: Path, author: Author, session: str, records: Sequence[Caught])
     if not session or not events or not version_of(str(home)) or pages_of(home) is not None:
         return
     with Pipeline.open(home, author=author) as pipeline:
-        pipeline.follow_session(*events)
+        pipeline.sessions.follow(*events)
         last = records[-1]
         if last.event == "end":
             # Once more with its conversation, where that is wanted, and what the memory counted for it.
-            said = _conversation(str(home), last.transcript) if pipeline.reads_conversations else ""
-            pipeline.end_session(session, project=events[-1].project, conversation=said, at=events[-1].at)
+            said = (
+                _conversation(str(home), last.transcript)
+                if pipeline.configuration.continuity.read_conversations
+                else ""
+            )
+            pipeline.sessions.end(session, project=events[-1].project, conversation=said, at=events[-1].at)
 
 
 def _conversation(home: str, path: str) -> str:

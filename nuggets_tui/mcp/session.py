@@ -190,7 +190,7 @@ class AgentSession:
         self._conversation = session or self._conversation
         with self.pipeline() as pipeline:
             self._hand_over(pipeline)
-            done = pipeline.checkpoint(
+            done = pipeline.sessions.checkpoint(
                 digest, session=self._conversation or self.id, project=project or self.project
             )
             return done, pipeline.notice
@@ -210,7 +210,7 @@ class AgentSession:
         """Puts down what waits; a second time where another thread does it at once, which merges into one."""
         waiting = tuple(self._waiting)
         named = self._conversation
-        pipeline.follow_session(*(one._replace(session=named or one.session) for one in waiting))
+        pipeline.sessions.follow(*(one._replace(session=named or one.session) for one in waiting))
         with self._guard:
             for event in waiting:
                 with suppress(ValueError):

@@ -257,11 +257,11 @@ def _recover(session: AgentSession, given: arguments.RecoverArguments) -> str:
         found = None
         if given.session or not given.project:
             # What this very session left goes before, and a project that is named before any other.
-            found = pipeline.recover(
+            found = pipeline.sessions.recover(
                 given.session or own, tokens=given.max_tokens, asking="" if given.session else own
             )
         if found is None and not given.session:
-            found = pipeline.recover(project=project, tokens=given.max_tokens, asking=own)
+            found = pipeline.sessions.recover(project=project, tokens=given.max_tokens, asking=own)
         notice = pipeline.notice
     if found is None:
         of = f"the session {_line(given.session)}" if given.session else "this project"

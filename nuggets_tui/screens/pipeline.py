@@ -273,12 +273,12 @@ class PipelineScreen(ListsScreen):
         if row is None:
             return
         id = row.key
-        done = await self.attempt(self.pipeline.ask(lambda pipeline: pipeline.remove_document(id)))
+        done = await self.attempt(self.pipeline.ask(lambda pipeline: pipeline.documents.remove(id)))
         if done is not None:
             self.done(f"Removed {_named(done)}", partial(self._restore_document, id))
 
     async def _restore_document(self, id: str) -> str:
-        return f"{_named(await self.pipeline.ask(lambda pipeline: pipeline.restore_document(id)))} is back"
+        return f"{_named(await self.pipeline.ask(lambda pipeline: pipeline.documents.restore(id)))} is back"
 
     def _text_here(self) -> str:
         """The id of the text that the job under the cursor reads; "" for none."""

@@ -52,12 +52,12 @@ def run(count: int) -> str:
             assert done.counts == rehearsal.counts, (done, rehearsal)
             worst = {"a batch of retention": _said("a batch of retention", held, plain)}
             # The facts here have no notes, and nothing is to be made of that.
-            pipeline._working()._done_at["follow"] = pipeline._now()
+            pipeline._working()._done_at["follow"] = pipeline.now()
             for title, text in (
                 ("a part of a text", _words(500_000)), ("a part of one long line", _words(500_000, "")),
             ):  # fmt: skip
                 held = []
-                pipeline.add_document("text", data=text.encode())
+                pipeline.documents.add("text", data=text.encode())
                 with _held(held):
                     while pipeline.tick().job is not None:
                         pass

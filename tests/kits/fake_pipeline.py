@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
 from typing import Any
 
 from core.errors import NotFoundError
@@ -157,19 +158,18 @@ class FakePipeline:
     def jobs(self, status: str | None = None, most: int = 200) -> tuple[Job, ...]:
         return tuple(self.work[:most])
 
-    def documents(self, *, removed: bool = False, most: int = 200) -> tuple[Document, ...]:
-        return tuple(self.files)
+    @property
+    def documents(self) -> Any:
+        return SimpleNamespace(all=lambda **_: tuple(self.files))
 
-    def sessions(self, most: int = 200) -> tuple[SessionOverview, ...]:
-        return self.followed
+    @property
+    def sessions(self) -> Any:
+        def page(session: str) -> SessionPage:
+            if session not in self.kept:
+                raise NotFoundError("no session has this id", where=session)
+            return self.kept[session]
 
-    def session(self, session: str) -> SessionPage:
-        if session not in self.kept:
-            raise NotFoundError("no session has this id", where=session)
-        return self.kept[session]
-
-    def recover(self, session: str) -> Recovery | None:
-        return self.left.get(session)
+        return SimpleNamespace(all=lambda: self.followed, page=page, recover=self.left.get)
 
     def raw(self, raw_id: str) -> RawMemory:
         if raw_id not in self.texts:

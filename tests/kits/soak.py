@@ -260,9 +260,9 @@ def _hand_in(pipeline: Pipeline, number: int) -> None:
     """The text of a number, now and then with what else agents and people hand in."""
     pipeline.ingest(text(number))
     if number % _SESSION_EVERY == 0:
-        pipeline.end_session(f"session {number}", conversation=f"It was about entry {number}, and no more.")
+        pipeline.sessions.end(f"session {number}", conversation=f"It was about entry {number}, and no more.")
     if number % _DOCUMENT_EVERY == 0:
-        pipeline.add_document("text", data=f"Report {number}.\n\nAll racks were counted once more.".encode())
+        pipeline.documents.add("text", data=f"Report {number}.\n\nAll racks were counted once more.".encode())
 
 
 def _findings(pipeline: Pipeline, clock: Clock) -> list[str]:

@@ -62,7 +62,7 @@ def noted(home: Path, *texts: str) -> list[str]:
 
 def recalled(pipeline: Pipeline, note_ids: list[str], session: str = "s1") -> None:
     for id in note_ids:
-        pipeline.follow_session(SessionEvent("recall", session, texts=("which?",), note_id=id))
+        pipeline.sessions.follow(SessionEvent("recall", session, texts=("which?",), note_id=id))
 
 
 def worked(pipeline: Pipeline, ticks: int = 40) -> None:
@@ -72,7 +72,7 @@ def worked(pipeline: Pipeline, ticks: int = 40) -> None:
 
 
 def score_of(pipeline: Pipeline, session: str = "s1") -> SessionScore:
-    found = pipeline.session(session).overview.score
+    found = pipeline.sessions.page(session).overview.score
     assert found is not None
     return found
 
@@ -125,7 +125,7 @@ def test_a_session_that_was_given_nothing_has_a_row_and_asks_no_model(tmp_path: 
     vector = WHOLE["continuity.08"]
     model = by_task(lambda: judged())
     with open_pipeline(configure(tmp_path, SCORED), model) as pipeline:
-        pipeline.end_session("s1", conversation="Hello there, who is it?")
+        pipeline.sessions.end("s1", conversation="Hello there, who is it?")
         worked(pipeline)
         score = score_of(pipeline)
     assert vector["expected"] == {"row_written": score.rounds == 1, "memories_recalled": score.recalled}
@@ -140,10 +140,10 @@ def test_what_was_given_is_counted_by_us_and_what_was_used_is_told_by_the_model_
     count, said = vector["input"]["injected"], vector["input"]["llm_memories_used"]
     ids = noted(configure(tmp_path, SCORED), *(f"fact number {n} of them" for n in range(count)))
     with open_pipeline(tmp_path, by_task(lambda: judged(memories_used=said))) as pipeline:
-        pipeline.follow_session(
+        pipeline.sessions.follow(
             SessionEvent("start", "s1", ahead=tuple((id, n) for n, id in enumerate(ids, 1)))
         )
-        pipeline.end_session("s1", conversation=TALK)
+        pipeline.sessions.end("s1", conversation=TALK)
         worked(pipeline)
         score = score_of(pipeline)
     assert vector["expected"] == {"memories_recalled": score.recalled, "memories_used": score.said_used}
@@ -158,7 +158,7 @@ def test_an_answer_that_says_no_score_leaves_a_row_without_one_beside_what_the_w
     clock = Clock()
     with open_pipeline(tmp_path, model, clock) as pipeline:
         recalled(pipeline, ids)
-        pipeline.end_session("s1", conversation=TALK)
+        pipeline.sessions.end("s1", conversation=TALK)
         for _ in range(6):
             worked(pipeline)
             clock.forward(minutes=5)
@@ -173,13 +173,13 @@ def test_no_model_is_asked_without_the_setting_and_without_a_conversation(tmp_pa
     model = by_task(lambda: judged())
     with open_pipeline(tmp_path, model) as pipeline:
         recalled(pipeline, ids)
-        pipeline.end_session("s1", conversation=TALK)
+        pipeline.sessions.end("s1", conversation=TALK)
         worked(pipeline)
         assert score_of(pipeline).status == "by_words"
     configure(tmp_path, SCORED)
     with open_pipeline(tmp_path, model) as pipeline:
         recalled(pipeline, ids, "s2")
-        pipeline.end_session("s2")
+        pipeline.sessions.end("s2")
         worked(pipeline)
         assert (score_of(pipeline, "s2").status, score_of(pipeline, "s2").lexical) == (
             "no_conversation",
@@ -198,7 +198,7 @@ def test_an_outage_burns_no_attempt_and_the_session_is_scored_once_the_model_is_
 
     with open_pipeline(tmp_path, by_task(answer), clock) as pipeline:
         recalled(pipeline, ids)
-        pipeline.end_session("s1", conversation=TALK)
+        pipeline.sessions.end("s1", conversation=TALK)
         for _ in range(40):
             worked(pipeline)
             clock.forward(minutes=6)
@@ -213,7 +213,7 @@ def test_a_session_is_scored_with_the_model_out_of_reach_where_none_is_to_judge(
     away = ScriptedModel(by_prompt=lambda prompt: ModelUnavailableError("no connection"))
     with open_pipeline(tmp_path, away) as pipeline:
         recalled(pipeline, ids)
-        pipeline.end_session("s1", conversation=TALK)
+        pipeline.sessions.end("s1", conversation=TALK)
         worked(pipeline)
         assert score_of(pipeline).status == "by_words"
         assert pipeline.status().jobs.get("pending", 0) == 1
@@ -226,9 +226,9 @@ def test_a_session_that_goes_on_is_scored_anew_and_gives_no_memory_its_weight_tw
     with open_pipeline(tmp_path, model) as pipeline:
         recalled(pipeline, ids)
         for talk in (TALK, TALK, f"{TALK}\n\nUser: And the host?"):
-            pipeline.end_session("s1", conversation=talk)
+            pipeline.sessions.end("s1", conversation=talk)
             worked(pipeline)
-            confirmed.append([one.confirmed for one in pipeline.session("s1").memories])
+            confirmed.append([one.confirmed for one in pipeline.sessions.page("s1").memories])
         assert score_of(pipeline).rounds == 2
     assert confirmed == [[True]] * 3
     assert sum("<memories>" in prompt for prompt in model.prompts) == 2
@@ -241,9 +241,9 @@ def test_recalls_that_only_the_memory_counted_are_of_the_session_too(tmp_path: P
     assert memory.recall("port", session="other").found
     memory.close()
     with open_pipeline(tmp_path) as pipeline:
-        ended = pipeline.end_session("s1", conversation=TALK)
+        ended = pipeline.sessions.end("s1", conversation=TALK)
         assert (ended.score.recalled, ended.score.used) == (1, 1)
-        assert len(pipeline.session("s1").memories) == 1
+        assert len(pipeline.sessions.page("s1").memories) == 1
         worked(pipeline)
         assert (score_of(pipeline).recalled, score_of(pipeline).used) == (1, 1)
 
@@ -268,7 +268,7 @@ def test_a_worker_killed_while_it_judges_leaves_the_job_to_the_next_one(tmp_path
     clock = Clock()
     with open_pipeline(tmp_path, clock=clock) as pipeline:
         recalled(pipeline, ids)
-        pipeline.follow_session(SessionEvent("end", "s1"))
+        pipeline.sessions.follow(SessionEvent("end", "s1"))
         with pipeline.database.write() as writer:
             from core.pipeline.database.texts import pack
             from core.pipeline.intake.redaction import redact

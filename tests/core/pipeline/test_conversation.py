@@ -85,13 +85,13 @@ def test_plain_text_stays_as_it_is() -> None:
 def test_json_that_is_no_conversation_is_refused_and_ends_nothing(other: str, tmp_path: Path) -> None:
     with Pipeline.open(tmp_path) as pipeline:
         for hand_in in (
-            lambda: pipeline.end_session("s1", conversation=other),
+            lambda: pipeline.sessions.end("s1", conversation=other),
             lambda: pipeline.ingest("Words.", session="s1", transcript=other),
         ):
             with pytest.raises(InvalidInputError) as caught:
                 hand_in()
             assert caught.value.code == ErrorCode.UNREADABLE_SOURCE
-        assert pipeline.sessions() == ()
+        assert pipeline.sessions.all() == ()
         assert pipeline.texts_waiting() == 0
 
 
@@ -258,7 +258,7 @@ def test_hostile_conversations_are_read_in_time_in_step_with_their_length() -> N
 
 def test_what_was_left_out_of_a_conversation_is_said(tmp_path: Path) -> None:
     with Pipeline.open(tmp_path) as pipeline:
-        ended = pipeline.end_session("s1", conversation=lines(*TALK) + '\n{"type": "user", "mess')
+        ended = pipeline.sessions.end("s1", conversation=lines(*TALK) + '\n{"type": "user", "mess')
         assert ended.text is not None
         assert ended.text.warning
         assert pipeline.raw(ended.text.raw_id).content == SAID

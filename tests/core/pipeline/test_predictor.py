@@ -83,7 +83,7 @@ def noted(home: Path, *texts: str) -> list[str]:
 
 
 def order(pipeline: Pipeline) -> tuple[str, ...]:
-    return pipeline.ordered(pipeline.memory.snapshot.notes).note_ids
+    return pipeline.sessions.ordered(pipeline.memory.snapshot.notes).note_ids
 
 
 def plain(pipeline: Pipeline) -> tuple[str, ...]:
@@ -163,10 +163,10 @@ def test_off_the_order_is_identical_no_code_is_loaded_and_no_row_is_written(
     with open_pipeline(home) as pipeline:
         assert order(pipeline) == plain(pipeline)
         given = tuple((id, place) for place, id in enumerate(ids, 1))
-        pipeline.follow_session(SessionEvent("start", "s1", ahead=given))
-        pipeline.end_session("s1", conversation="Postgres is on port 5433.")
+        pipeline.sessions.follow(SessionEvent("start", "s1", ahead=given))
+        pipeline.sessions.end("s1", conversation="Postgres is on port 5433.")
         worked(pipeline)
-        assert pipeline.session("s1").comparison is None
+        assert pipeline.sessions.page("s1").comparison is None
         assert pipeline.warnings == ()
     assert not (code_of(own) / "loaded").exists()
 
@@ -181,7 +181,7 @@ def test_on_the_users_own_predictor_puts_a_briefing_in_order(own: Path, tmp_path
         snapshot = pipeline.memory.snapshot
 
         def put(notes: Sequence[object]) -> Order:
-            done = pipeline.ordered(notes)  # type: ignore[arg-type]
+            done = pipeline.sessions.ordered(notes)  # type: ignore[arg-type]
             assert done.active
             return Order(done.note_ids, "by a predictor")
 
@@ -262,11 +262,11 @@ def test_a_session_given_memories_ahead_leaves_a_comparison_of_both_orders(own: 
     clock = Clock()
     with open_pipeline(home, clock=clock) as pipeline:
         for name, given in (("s1", ((ids[1], 2), (ids[0], 1))), ("s2", ((ids[0], 1), (ids[1], 2)))):
-            pipeline.follow_session(SessionEvent("start", name, ahead=given))
+            pipeline.sessions.follow(SessionEvent("start", name, ahead=given))
             clock.forward(minutes=1)
-            pipeline.end_session(name, conversation="Postgres listens on port 5433.")
+            pipeline.sessions.end(name, conversation="Postgres listens on port 5433.")
             worked(pipeline)
-        first, second = (pipeline.session(name).comparison for name in ("s1", "s2"))
+        first, second = (pipeline.sessions.page(name).comparison for name in ("s1", "s2"))
         assert first is not None
         assert second is not None
         assert (first.session, first.predictor, first.ndcg) == ("s1", "baseline", 1.0)
@@ -277,10 +277,10 @@ def test_a_session_given_memories_ahead_leaves_a_comparison_of_both_orders(own: 
         ]
         assert second.averages.average < first.averages.average
         # Nothing that helped: nothing to compare.
-        pipeline.follow_session(SessionEvent("start", "s3", ahead=((ids[0], 1),)))
-        pipeline.end_session("s3", conversation="Something else altogether.")
+        pipeline.sessions.follow(SessionEvent("start", "s3", ahead=((ids[0], 1),)))
+        pipeline.sessions.end("s3", conversation="Something else altogether.")
         worked(pipeline)
-        assert pipeline.session("s3").comparison is None
+        assert pipeline.sessions.page("s3").comparison is None
         # What helped before is what a predictor is told.
         helped = pipeline.database.reading.sessions.helped_before(ids)
         assert helped == {ids[0]: (3, pytest.approx(0.0)), ids[1]: (2, pytest.approx(1.0))}

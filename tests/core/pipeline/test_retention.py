@@ -459,30 +459,30 @@ def test_removed_documents_go_with_the_parts_that_no_other_one_has(tmp_path: Pat
     with open_pipeline(
         configure(tmp_path, "[pipeline.documents]\nchunk_size = 200\nchunk_overlap = 0"), clock=clock
     ) as p:
-        first = p.add_document(
+        first = p.documents.add(
             "text",
             data=(shared + "".join(f"Line {n} of the first says apples. " for n in range(60))).encode(),
         ).document
-        second = p.add_document(
+        second = p.documents.add(
             "text",
             data=(shared + "".join(f"Line {n} of the second says pears. " for n in range(60))).encode(),
         ).document
         drain(p)
-        p.remove_document(first.id)
+        p.documents.remove(first.id)
         clock.forward(days=29)
         assert p.sweep().counts[Kind.DOCUMENTS] == 0
-        p.restore_document(first.id)
-        assert p.search_documents("apples")
-        p.remove_document(first.id)
+        p.documents.restore(first.id)
+        assert p.documents.search("apples")
+        p.documents.remove(first.id)
         clock.forward(days=31)
         rehearsal = p.sweep(dry_run=True)
         done = p.sweep()
         assert done.counts == rehearsal.counts
         assert done.counts[Kind.DOCUMENTS] == 1
         assert done.counts[Kind.CHUNKS] > 5
-        assert [one.id for one in p.documents(removed=True)] == [second.id]
-        assert p.search_documents("pears")
-        assert p.search_documents("shared paragraph")
+        assert [one.id for one in p.documents.all(removed=True)] == [second.id]
+        assert p.documents.search("pears")
+        assert p.documents.search("shared paragraph")
         assert (
             p.database.reading.connection.execute(
                 "SELECT count(*) FROM chunks WHERE id NOT IN (SELECT chunk_id FROM document_chunks)"
@@ -491,13 +491,13 @@ def test_removed_documents_go_with_the_parts_that_no_other_one_has(tmp_path: Pat
         )
         assert "document_purged" in [row.event for row in p.history(first.id)]
         # The same bytes are a new document.
-        again = p.add_document(
+        again = p.documents.add(
             "text",
             data=(shared + "".join(f"Line {n} of the first says apples. " for n in range(60))).encode(),
         )
         assert again.outcome == "new"
         drain(p)
-        assert p.search_documents("apples")
+        assert p.documents.search("apples")
 
 
 # The worker
@@ -563,11 +563,11 @@ def test_a_clock_that_is_wrong_for_some_hours_deletes_nothing(tmp_path: Path, ea
                 for name in ("swept_at", "clock_trusted_at"):
                     writer.meta.drop(name)
         p.remove_text(text.raw_id)
-        p.checkpoint("We moved the cache.", session="one")
+        p.sessions.checkpoint("We moved the cache.", session="one")
         before, right = rows_of(p.database), clock.now
         clock.forward(days=3650)
         assert tick_often(p, clock, 20) == 0
-        assert p.recover("one") is not None
+        assert p.sessions.recover("one") is not None
         # Wrong in another way, then right again, with the clocks of several processes apart by a moment.
         clock.now = right.replace(year=right.year + 1)
         drain(p)
@@ -600,17 +600,17 @@ def test_a_text_that_is_removed_while_the_clock_is_behind_is_kept_for_as_long(tm
     clock = Clock()
     with open_pipeline(configure(tmp_path), clock=clock) as p:
         text = p.ingest("Bob uses Kafka at Acme.")
-        document = p.add_document("text", data=b"Kafka listens.").document
+        document = p.documents.add("text", data=b"Kafka listens.").document
         drain(p)
         right = clock.now
         clock.now = right.replace(year=1971)
         p.remove_text(text.raw_id)
-        p.remove_document(document.id)
+        p.documents.remove(document.id)
         clock.now = right
         clock.forward(days=29)
         p.sweep()
         assert p.restore_text(text.raw_id).notes
-        assert p.restore_document(document.id).id == document.id
+        assert p.documents.restore(document.id).id == document.id
 
 
 # Killed

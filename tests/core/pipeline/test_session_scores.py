@@ -116,16 +116,16 @@ def test_the_end_of_a_session_reads_its_conversation_and_weighs_what_helped(tmp_
                 normalised_content="c", confidence=0.7, importance=0.5, now=1, fact_id="f1",
             )  # fmt: skip
         for answer in (note.id, note.id, other.id):
-            pipeline.follow_session(SessionEvent("recall", "s1", texts=("which?",), note_id=answer))
+            pipeline.sessions.follow(SessionEvent("recall", "s1", texts=("which?",), note_id=answer))
         talk = f"User: which port? The key is {SECRET}.\n\nAssistant: Postgres is on port 5433."
-        ended = pipeline.end_session("s1", project="web", conversation=talk)
+        ended = pipeline.sessions.end("s1", project="web", conversation=talk)
         assert ended.text is not None
         assert ended.text.status == "queued"
         assert (ended.score.recalled, ended.score.used) == (2, 1)
         assert ended.score.lexical == pytest.approx(0.5)
         assert (ended.score.status, ended.score.score) == ("waiting", None)
         worked(pipeline)
-        score = pipeline.session("s1").overview.score
+        score = pipeline.sessions.page("s1").overview.score
         assert score is not None
         assert (score.status, score.score, score.used) == ("by_words", None, 1)
         assert score.lexical == ended.score.lexical
@@ -133,10 +133,10 @@ def test_the_end_of_a_session_reads_its_conversation_and_weighs_what_helped(tmp_
         weights = aspect_weights(pipeline.database)
         assert weights[aspect] == pytest.approx(0.52)
         # Once: the same end again confirms nothing twice, and the text is known.
-        again = pipeline.end_session("s1", project="web", conversation=talk)
+        again = pipeline.sessions.end("s1", project="web", conversation=talk)
         assert again.score == score
         worked(pipeline)
-        assert pipeline.session("s1").overview.score == score
+        assert pipeline.sessions.page("s1").overview.score == score
         assert again.text is not None
         assert again.text.status == "duplicate"
         weights = aspect_weights(pipeline.database)
@@ -154,7 +154,7 @@ def test_an_aspect_that_nothing_confirms_fades_every_so_many_sessions(tmp_path: 
         found = []
         for number, days in enumerate((1, 1, 20, 20, 1, 1)):
             clock.forward(minutes=days * 1440)
-            pipeline.end_session(f"s{number}")
+            pipeline.sessions.end(f"s{number}")
             worked(pipeline)
             found += aspect_weights(pipeline.database).values()
         assert found == pytest.approx([0.5, 0.5, 0.5, 0.4, 0.4, 0.4])
@@ -162,7 +162,7 @@ def test_an_aspect_that_nothing_confirms_fades_every_so_many_sessions(tmp_path: 
 
 def test_a_session_in_which_nothing_was_recalled_has_a_row_all_the_same(tmp_path: Path) -> None:
     with open_pipeline(tmp_path) as pipeline:
-        ended = pipeline.end_session("s1")
+        ended = pipeline.sessions.end("s1")
         assert (ended.score.score, ended.score.recalled, ended.text) == (None, 0, None)
         # A worker that is killed before its job changes nothing of that.
     with closing(sqlite3.connect(tmp_path / "nuggets.db")) as connection:

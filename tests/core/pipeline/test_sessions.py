@@ -56,10 +56,10 @@ def _debounced(given: dict[str, Any], home: Path) -> dict[str, Any]:
     clock = Clock()
 
     def count() -> int:
-        return sum(one.checkpoints for one in pipeline.sessions())
+        return sum(one.checkpoints for one in pipeline.sessions.all())
 
     with open_pipeline(home, clock=clock) as pipeline:
-        pipeline.follow_session(*prompts(10))
+        pipeline.sessions.follow(*prompts(10))
         clock.forward(seconds=given["flush_delay_ms"] / 1000 - 0.001)
         pipeline.tick()
         before = count()
@@ -72,10 +72,10 @@ def _capped(given: dict[str, Any], home: Path) -> dict[str, Any]:
     configure(home, f"[pipeline.continuity]\nmaxCheckpointsPerSession = {given['max_per_session']}")
     with open_pipeline(home) as pipeline:
         for number in range(given["written"]):
-            pipeline.follow_session(
+            pipeline.sessions.follow(
                 SessionEvent("prompt", "s1", texts=(f"said {number}",)), SessionEvent("compaction", "s1")
             )
-        found = pipeline.recover("s1", tokens=5_000)
+        found = pipeline.sessions.recover("s1", tokens=5_000)
     assert found is not None
     said = [number for number in range(given["written"]) if f"said {number}" in found.text]
     newest = list(range(given["written"]))[-found.count :]
@@ -87,15 +87,15 @@ def _pruned(given: dict[str, Any], home: Path) -> dict[str, Any]:
     clock = Clock()
     with open_pipeline(home, clock=clock) as pipeline:
         for age in given["ages_days"]:
-            pipeline.checkpoint("Done.", session=f"of {age}")
+            pipeline.sessions.checkpoint("Done.", session=f"of {age}")
         with sqlite3.connect(home / "nuggets.db") as connection:
             for age in given["ages_days"]:
                 at = clock.ms - age * 86_400_000
                 connection.execute(
                     "UPDATE checkpoints SET created_at = ? WHERE session_key = ?", (at, f"of {age}")
                 )
-        pipeline.follow_session(SessionEvent("start", "s1"))
-        left = sum(one.checkpoints for one in pipeline.sessions())
+        pipeline.sessions.follow(SessionEvent("start", "s1"))
+        left = sum(one.checkpoints for one in pipeline.sessions.all())
     return {"deleted": len(given["ages_days"]) - left}
 
 
@@ -123,11 +123,11 @@ def _length(given: dict[str, Any], home: Path) -> dict[str, Any]:
 def _recovery(given: dict[str, Any], home: Path) -> dict[str, Any]:
     long = "word " * (given["recovery"]["digest_length"] // 5)
     with open_pipeline(home) as pipeline:
-        pipeline.follow_session(
+        pipeline.sessions.follow(
             SessionEvent("edit", "s1", texts=("src/app.py",)),
             *[SessionEvent("prompt", "s1", texts=(long,))] * 3,
         )
-        found = pipeline.recover("s1", tokens=given["recovery"]["budget"] // 4)
+        found = pipeline.sessions.recover("s1", tokens=given["recovery"]["budget"] // 4)
     assert found is not None
     assert "- src/app.py" in found.text
     assert found.text.endswith("[… cut to the budget]")
@@ -166,44 +166,44 @@ def test_checkpoints_come_out_as_the_vectors_say(vector: dict[str, Any], tmp_pat
 def test_the_end_of_a_session_tells_of_all_of_it_and_the_next_start_opens_it_again(tmp_path: Path) -> None:
     clock = Clock()
     with open_pipeline(tmp_path, clock=clock) as pipeline:
-        pipeline.follow_session(*prompts(3, project="app"), SessionEvent("compaction", "s1"))
+        pipeline.sessions.follow(*prompts(3, project="app"), SessionEvent("compaction", "s1"))
         clock.forward(minutes=65)
-        (kept,) = pipeline.follow_session(*prompts(1), SessionEvent("end", "s1"))
+        (kept,) = pipeline.sessions.follow(*prompts(1), SessionEvent("end", "s1"))
         assert kept.cause == "session_end"
         assert "project app, 4 prompts in 1h 5m" in kept.digest
-        assert pipeline.follow_session(SessionEvent("end", "s1")) == ()
-        assert [one.ended for one in pipeline.sessions()] == [clock.ms]
-        pipeline.follow_session(*prompts(1))
-        assert [(one.ended, one.prompts) for one in pipeline.sessions()] == [(None, 5)]
+        assert pipeline.sessions.follow(SessionEvent("end", "s1")) == ()
+        assert [one.ended for one in pipeline.sessions.all()] == [clock.ms]
+        pipeline.sessions.follow(*prompts(1))
+        assert [(one.ended, one.prompts) for one in pipeline.sessions.all()] == [(None, 5)]
 
 
 def test_an_event_that_is_handed_in_twice_counts_once(tmp_path: Path) -> None:
     with open_pipeline(tmp_path) as pipeline:
         for _ in range(2):
-            pipeline.follow_session(*(one._replace(mark=place + 1) for place, one in enumerate(prompts(3))))
-        assert [one.prompts for one in pipeline.sessions()] == [3]
+            pipeline.sessions.follow(*(one._replace(mark=place + 1) for place, one in enumerate(prompts(3))))
+        assert [one.prompts for one in pipeline.sessions.all()] == [3]
 
 
 def test_an_agents_checkpoint_takes_along_what_happened_and_begins_anew(tmp_path: Path) -> None:
     with open_pipeline(tmp_path) as pipeline:
-        pipeline.follow_session(*prompts(2), SessionEvent("recall", "s1", texts=("which port?",)))
-        pipeline.checkpoint("Half done.", session="s1")
-        found = pipeline.recover("s1")
+        pipeline.sessions.follow(*prompts(2), SessionEvent("recall", "s1", texts=("which port?",)))
+        pipeline.sessions.checkpoint("Half done.", session="s1")
+        found = pipeline.sessions.recover("s1")
         assert found is not None
         assert "Half done." in found.text
         assert "- prompt 1" in found.text
         assert "which port?" in found.text
-        assert [one.pending for one in pipeline.sessions()] == [False]
+        assert [one.pending for one in pipeline.sessions.all()] == [False]
 
 
 def test_what_a_beginning_session_does_is_not_what_it_picks_up(tmp_path: Path) -> None:
     clock = Clock()
     with open_pipeline(tmp_path, clock=clock) as pipeline:
-        pipeline.follow_session(*prompts(2, "crashed", project="app"))
+        pipeline.sessions.follow(*prompts(2, "crashed", project="app"))
         clock.forward(minutes=5)
-        pipeline.follow_session(*prompts(1, "new", project="app"))
-        assert pipeline.recover("new", asking="new") is None
-        found = pipeline.recover(project="app", asking="new")
+        pipeline.sessions.follow(*prompts(1, "new", project="app"))
+        assert pipeline.sessions.recover("new", asking="new") is None
+        found = pipeline.sessions.recover(project="app", asking="new")
         assert found is not None
         assert found.session == "crashed"
 
@@ -214,22 +214,22 @@ def test_what_happened_outlives_a_kill_before_its_checkpoint_is_due(tmp_path: Pa
         "import os, sys\nfrom core.pipeline.service import Pipeline\n"
         "from core.pipeline.session_events import SessionEvent\n"
         "pipeline = Pipeline.open(sys.argv[1])\n"
-        "pipeline.follow_session(*[SessionEvent('prompt', 's1', texts=(f'said {n}',)) for n in range(10)])\n"
+        "pipeline.sessions.follow(*[SessionEvent('prompt', 's1', texts=(f'said {n}',)) for n in range(10)])\n"
         "os.kill(os.getpid(), 9)\n"
     )
     root = Path(__file__).parents[3]
     assert subprocess.run([sys.executable, "-c", code, tmp_path], cwd=root, check=False).returncode == -9
     with open_pipeline(tmp_path, clock=Clock()) as pipeline:
-        found = pipeline.recover("s1")
+        found = pipeline.sessions.recover("s1")
         assert found is not None
         assert "said 9" in found.text
-        assert [(one.checkpoints, one.pending) for one in pipeline.sessions()] == [(0, True)]
+        assert [(one.checkpoints, one.pending) for one in pipeline.sessions.all()] == [(0, True)]
 
 
 def test_no_event_keeps_a_credential_and_what_got_in_is_found_and_masked(tmp_path: Path) -> None:
     with open_pipeline(tmp_path) as pipeline:
         for kind in ("prompt", "recall", "remember", "edit", "context"):
-            pipeline.follow_session(
+            pipeline.sessions.follow(
                 SessionEvent(kind, "s1", project=f"https://me:{SECRET}@h/p", texts=(SECRET,))
             )
     held = b"".join(path.read_bytes() for path in tmp_path.glob("nuggets.db*"))
@@ -246,20 +246,20 @@ def test_no_event_keeps_a_credential_and_what_got_in_is_found_and_masked(tmp_pat
     assert workspace.memory.secrets.left(masking) == ()
     assert SECRET.encode() not in b"".join(path.read_bytes() for path in tmp_path.glob("nuggets.db*"))
     with open_pipeline(tmp_path) as pipeline:
-        assert [one.pending for one in pipeline.sessions()] == [True]
+        assert [one.pending for one in pipeline.sessions.all()] == [True]
 
 
 def test_switched_off_nothing_is_followed_but_what_an_agent_says_is_kept(tmp_path: Path) -> None:
     configure(tmp_path, "[pipeline.continuity]\nenabled = false")
     with open_pipeline(tmp_path) as pipeline:
-        assert pipeline.follow_session(*prompts(20), SessionEvent("end", "s1")) == ()
-        assert pipeline.sessions() == ()
-        pipeline.checkpoint("Done.", session="s1")
-        assert [one.checkpoints for one in pipeline.sessions()] == [1]
+        assert pipeline.sessions.follow(*prompts(20), SessionEvent("end", "s1")) == ()
+        assert pipeline.sessions.all() == ()
+        pipeline.sessions.checkpoint("Done.", session="s1")
+        assert [one.checkpoints for one in pipeline.sessions.all()] == [1]
 
 
 def test_a_command_that_says_no_name_leaves_a_session_to_its_agent(tmp_path: Path) -> None:
     with open_pipeline(tmp_path) as pipeline:
         for author in ("agent:claude", "agent:command line", "agent:codex", "agent:command line"):
-            pipeline.follow_session(SessionEvent("prompt", "s1", author=author, texts=("hi",)))
-        assert [one.author for one in pipeline.sessions()] == ["agent:codex"]
+            pipeline.sessions.follow(SessionEvent("prompt", "s1", author=author, texts=("hi",)))
+        assert [one.author for one in pipeline.sessions.all()] == ["agent:codex"]

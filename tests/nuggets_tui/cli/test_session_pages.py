@@ -21,7 +21,7 @@ def recalled(nuggets: Any, tmp_path: Path) -> Any:
     nuggets("recall", "port", "--session", "talk-1")
     tea = nuggets.json("recall", "drink", "--session", "other")["noteId"]
     with Pipeline.open(nuggets.home) as pipeline:
-        pipeline.follow_session(
+        pipeline.sessions.follow(
             SessionEvent("start", "talk-1", "/work/web", ahead=((tea, 1),)),
             SessionEvent("prompt", "talk-1", texts=("Fix the build",)),
         )
@@ -75,7 +75,7 @@ def test_after_its_end_a_session_says_what_helped_and_how_that_was_told(
 
 def test_an_id_that_means_no_session_or_several_is_one_error(recalled: Any) -> None:
     with Pipeline.open(recalled.home) as pipeline:
-        pipeline.follow_session(SessionEvent("start", "talk-2"))
+        pipeline.sessions.follow(SessionEvent("start", "talk-2"))
     assert "no session has this id" in recalled.fails("session", "show", "nothing", code=1)
     assert "2 sessions begin so" in recalled.fails("session", "show", "talk")
     recalled.ok("session", "show", "talk-2")

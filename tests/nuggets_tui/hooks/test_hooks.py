@@ -474,10 +474,10 @@ def test_a_session_has_checkpoints_before_its_context_goes_and_at_its_end(home: 
     hook(event(home, "SessionEnd"))
     apply_caught(home)
     with Pipeline.open(home) as pipeline:
-        (one,) = pipeline.sessions()
+        (one,) = pipeline.sessions.all()
         assert (one.session, one.prompts, one.checkpoints, one.pending) == ("s-1", 5, 2, False)
         assert one.ended is not None
-        found = pipeline.recover(project=str(home.parent / "shop"))
+        found = pipeline.sessions.recover(project=str(home.parent / "shop"))
     assert found is not None
     for said in (
         "## Session End Checkpoint",
@@ -508,7 +508,7 @@ def test_the_conversation_of_a_session_is_read_where_that_is_wanted(
     apply_caught(home)
     with Pipeline.open(home) as pipeline:
         assert pipeline.texts_waiting() == int(wanted)
-        assert [one.checkpoints for one in pipeline.sessions()] == [1]
+        assert [one.checkpoints for one in pipeline.sessions.all()] == [1]
 
 
 @pytest.mark.slow
@@ -526,8 +526,8 @@ def test_prompts_of_a_session_that_was_cut_off_are_there_for_the_next_one(home: 
     assert len(waiting(home)) == 1
     apply_caught(home)
     with Pipeline.open(home) as pipeline:
-        assert [one.prompts for one in pipeline.sessions()] == [1]
-        found = pipeline.recover()
+        assert [one.prompts for one in pipeline.sessions.all()] == [1]
+        found = pipeline.sessions.recover()
     assert found is not None
     assert "- Fix the build." in found.text
 

@@ -96,14 +96,14 @@ def test_hooks_commands_and_the_server_of_one_agent_are_of_one_session_and_proje
     assert "5433" in said[3]
     apply_caught(home)
     with Pipeline.open(home) as pipeline:
-        (overview,) = pipeline.sessions()
+        (overview,) = pipeline.sessions.all()
         assert (overview.session, overview.project, overview.author) == ("talk-1", project, "agent:gemini")
-        (given,) = pipeline.session("talk-1").memories
+        (given,) = pipeline.sessions.page("talk-1").memories
         assert (given.ahead, given.times) == (1, 1)
-        pipeline.end_session("talk-1", conversation="It is Postgres port 5433.")
-        (given,) = pipeline.session("talk-1").memories
+        pipeline.sessions.end("talk-1", conversation="It is Postgres port 5433.")
+        (given,) = pipeline.sessions.page("talk-1").memories
         assert (given.ahead, given.times) == (1, 1)
-        assert [one.session for one in pipeline.sessions()] == ["talk-1"]
+        assert [one.session for one in pipeline.sessions.all()] == ["talk-1"]
 
 
 @pytest.mark.slow
@@ -142,7 +142,7 @@ def test_what_the_environment_names_goes_before_for_hooks_too(
     assert agent(home, hook(home, "SessionStart"), ask)[1] == "mine"
     apply_caught(home)
     with Pipeline.open(home) as pipeline:
-        assert [one.session for one in pipeline.sessions()] == ["mine"]
+        assert [one.session for one in pipeline.sessions.all()] == ["mine"]
     monkeypatch.delenv("NUGGETS_SESSION")
     monkeypatch.setenv("CODEX_THREAD_ID", "thread")
     assert agent(home, hook(home, "SessionStart", "thread"), ask)[1] == "thread"

@@ -18,7 +18,7 @@ REST = "Nothing is tried a sixth time."
 def with_document(home: Path, title: str) -> None:
     text = f"The quetzal client retries five times.\n\n{REST}"
     with Pipeline.open(home) as pipeline:
-        pipeline.add_document("text", "", text.encode(), title=title)
+        pipeline.documents.add("text", "", text.encode(), title=title)
         while pipeline.tick().did_something:
             pass
 

@@ -386,21 +386,21 @@ def test_a_part_of_a_document_is_found_by_its_meaning_and_words_still_find_witho
 ) -> None:
     bench = opened(lambda text: Reply("busy", status=500) if text == "canteen" else numbers(text))
     with Pipeline.open(bench.home, memory=bench.memory) as pipeline:
-        pipeline.add_document("text", data=b"All invoices are settled on Mondays.", title="Invoices")
-        pipeline.add_document("text", data=b"The canteen has soup.", title="Soup")
+        pipeline.documents.add("text", data=b"All invoices are settled on Mondays.", title="Invoices")
+        pipeline.documents.add("text", data=b"The canteen has soup.", title="Soup")
     bench.embed()
     with Pipeline.open(bench.home, memory=bench.memory) as pipeline:
-        assert [hit.title for hit in pipeline.search_documents("remuneration")] == ["Invoices"]
-        assert [hit.title for hit in pipeline.search_documents("soup invoices")][:1] == ["Invoices"]
-        assert [hit.title for hit in pipeline.search_documents("canteen")] == ["Soup"]
-        pipeline.remove_document("Invoices")
-        assert pipeline.search_documents("remuneration") == ()
+        assert [hit.title for hit in pipeline.documents.search("remuneration")] == ["Invoices"]
+        assert [hit.title for hit in pipeline.documents.search("soup invoices")][:1] == ["Invoices"]
+        assert [hit.title for hit in pipeline.documents.search("canteen")] == ["Soup"]
+        pipeline.documents.remove("Invoices")
+        assert pipeline.documents.search("remuneration") == ()
 
 
 def with_documents(bench: Bench) -> None:
     with Pipeline.open(bench.home, memory=bench.memory) as pipeline:
-        pipeline.add_document("text", data=b"Every invoice is settled on Mondays.", title="Invoices")
-        pipeline.add_document("text", data=b"The canteen has soup.", title="Soup")
+        pipeline.documents.add("text", data=b"Every invoice is settled on Mondays.", title="Invoices")
+        pipeline.documents.add("text", data=b"The canteen has soup.", title="Soup")
     bench.embed()
 
 
@@ -456,7 +456,7 @@ def test_the_only_document_is_not_found_by_a_meaning_that_most_notes_have_more_o
 
     bench.memory.change("more", build)
     with Pipeline.open(bench.home, memory=bench.memory) as pipeline:
-        pipeline.add_document("text", data=b"The canteen after a release.", title="Feast")
+        pipeline.documents.add("text", data=b"The canteen after a release.", title="Feast")
     bench.embed()
     assert passages(bench, "settle undeploy") == []
     assert passages(bench, "canteen") == ["Feast"]

@@ -56,13 +56,13 @@ def opened(tmp_path: Path) -> Iterator[Opened]:
 
 
 def indexed(pipeline: Pipeline, *given: Any, **named: Any) -> Document:
-    added = pipeline.add_document(*given, **named)
+    added = pipeline.documents.add(*given, **named)
     drain(pipeline)
-    return pipeline.document(added.document.id)
+    return pipeline.documents.get(added.document.id)
 
 
 def found(pipeline: Pipeline, query: str) -> list[str]:
-    return [hit.document_id for hit in pipeline.search_documents(query)]
+    return [hit.document_id for hit in pipeline.documents.search(query)]
 
 
 def rows(pipeline: Pipeline, table: str) -> int:
@@ -74,13 +74,13 @@ def test_a_file_is_read_cut_and_found_by_its_words(opened: Opened) -> None:
     done = indexed(pipeline, "file", "/notes/plan.md", b"# The Plan\n\n" + words(200) + b" quetzal")
     assert (done.status, done.title, done.chunks) == ("done", "The Plan", done.chunks_written)
     assert done.chunks > 3
-    (hit,) = pipeline.search_documents("Quetzal?")
+    (hit,) = pipeline.documents.search("Quetzal?")
     wanted = VECTORS["06"]["expected"]
     assert (hit.type, hit.importance) == (wanted["type"], wanted["importance"])
     assert hit.tag == wanted["tag"].replace("<title>", "The Plan")
     assert hit.text.endswith("quetzal")
     assert hit.score == 1.0
-    assert pipeline.document_text(done.id).endswith("quetzal")
+    assert pipeline.documents.text(done.id).endswith("quetzal")
 
 
 @pytest.mark.parametrize("query", ["数据", "数据库", "CAFE", "postgresql", "café"])
@@ -107,17 +107,17 @@ def test_the_same_document_is_known_and_a_changed_one_takes_its_place_when_it_is
 ) -> None:
     pipeline = opened()
     first = indexed(pipeline, "file", "/a.txt", b"alpha " + words(90))
-    assert pipeline.add_document("file", "/a.txt", b"alpha " + words(90)).outcome == "known"
-    assert pipeline.add_document("file", "/copy.txt", b"alpha " + words(90)).document.id == first.id
-    changed = pipeline.add_document("file", "/a.txt", b"omega " + words(90))
+    assert pipeline.documents.add("file", "/a.txt", b"alpha " + words(90)).outcome == "known"
+    assert pipeline.documents.add("file", "/copy.txt", b"alpha " + words(90)).document.id == first.id
+    changed = pipeline.documents.add("file", "/a.txt", b"omega " + words(90))
     assert (changed.outcome, changed.replaces) == ("changed", first.id)
     pipeline.tick()
     assert (found(pipeline, "alpha"), found(pipeline, "omega")) == ([first.id], [])
     drain(pipeline)
     assert (found(pipeline, "alpha"), found(pipeline, "omega")) == ([], [changed.document.id])
-    assert pipeline.document(first.id).replaced_by == changed.document.id
+    assert pipeline.documents.get(first.id).replaced_by == changed.document.id
     # And back again: what is in the file counts.
-    back = pipeline.add_document("file", "/a.txt", b"alpha " + words(90))
+    back = pipeline.documents.add("file", "/a.txt", b"alpha " + words(90))
     drain(pipeline)
     assert found(pipeline, "alpha") == [back.document.id]
 
@@ -125,15 +125,15 @@ def test_the_same_document_is_known_and_a_changed_one_takes_its_place_when_it_is
 def test_a_removed_document_is_found_no_more_keeps_its_text_and_comes_back(opened: Opened) -> None:
     pipeline = opened()
     done = indexed(pipeline, "text", "", b"the quetzal sings")
-    pipeline.remove_document(done.id)
-    assert (found(pipeline, "quetzal"), pipeline.documents()) == ([], ())
-    assert pipeline.document_text(done.id) == "the quetzal sings"
+    pipeline.documents.remove(done.id)
+    assert (found(pipeline, "quetzal"), pipeline.documents.all()) == ([], ())
+    assert pipeline.documents.text(done.id) == "the quetzal sings"
     with pytest.raises(NotFoundError):
-        pipeline.remove_document(done.id)
-    pipeline.restore_document(done.id)
+        pipeline.documents.remove(done.id)
+    pipeline.documents.restore(done.id)
     assert found(pipeline, "quetzal") == [done.id]
-    pipeline.remove_document(done.id[:12])
-    assert pipeline.add_document("text", "", b"the quetzal sings").outcome == "restored"
+    pipeline.documents.remove(done.id[:12])
+    assert pipeline.documents.add("text", "", b"the quetzal sings").outcome == "restored"
     assert found(pipeline, "quetzal") == [done.id]
     events = [row.event for row in pipeline.history(done.id)]
     assert events == [
@@ -145,18 +145,18 @@ def test_a_replaced_version_can_be_brought_back(opened: Opened) -> None:
     pipeline = opened()
     first = indexed(pipeline, "file", "/a", b"alpha")
     later = indexed(pipeline, "file", "/a", b"omega")
-    pipeline.restore_document(first.id)
+    pipeline.documents.restore(first.id)
     assert (found(pipeline, "alpha"), found(pipeline, "omega")) == ([first.id], [])
-    assert pipeline.document(later.id).replaced_by == first.id
+    assert pipeline.documents.get(later.id).replaced_by == first.id
 
 
 def test_one_removed_before_it_is_read_is_read_once_it_is_back(opened: Opened) -> None:
     pipeline = opened()
-    added = pipeline.add_document("text", "", b"the quetzal sings").document
-    pipeline.remove_document(added.id)
+    added = pipeline.documents.add("text", "", b"the quetzal sings").document
+    pipeline.documents.remove(added.id)
     drain(pipeline)
     assert found(pipeline, "quetzal") == []
-    pipeline.restore_document(added.id)
+    pipeline.documents.restore(added.id)
     drain(pipeline)
     assert found(pipeline, "quetzal") == [added.id]
 
@@ -165,22 +165,22 @@ def test_a_document_is_named_by_its_id_path_or_title_and_only_if_that_is_clear(o
     pipeline = opened()
     one = indexed(pipeline, "file", "/a", b"alpha", title="Notes")
     indexed(pipeline, "file", "/b", b"omega", title="Notes")
-    assert pipeline.document("/a").id == pipeline.document(one.id).id == one.id
+    assert pipeline.documents.get("/a").id == pipeline.documents.get(one.id).id == one.id
     with pytest.raises(AmbiguousError):
-        pipeline.remove_document("Notes")
+        pipeline.documents.remove("Notes")
     for said in ("", "nothing", "%"):
         with pytest.raises(NotFoundError):
-            pipeline.document(said)
+            pipeline.documents.get(said)
 
 
 def test_what_is_too_large_or_bears_no_name_is_refused_with_nothing_stored(opened: Opened) -> None:
     pipeline = opened("[pipeline.documents]\nmax_content_bytes = 1024")
     with pytest.raises(DocumentError, match="Content too large: 1025 bytes exceeds 1024 limit"):
-        pipeline.add_document("file", "/a", b"x" * 1025)
+        pipeline.documents.add("file", "/a", b"x" * 1025)
     with pytest.raises(InvalidInputError):
-        pipeline.add_document("text", "", b"x", nugget="../evil")
+        pipeline.documents.add("text", "", b"x", nugget="../evil")
     with pytest.raises(DocumentError):
-        pipeline.add_document("url", "http://me:pw@site.test/")
+        pipeline.documents.add("url", "http://me:pw@site.test/")
     assert rows(pipeline, "documents") == rows(pipeline, "jobs") == 0
 
 
@@ -193,10 +193,10 @@ def test_a_page_is_fetched_once_and_a_look_that_finds_nothing_new_changes_nothin
         pipeline = opened(network=server.network)
         first = indexed(pipeline, "url", "http://site.test/birds#top")
         assert (first.title, first.source, first.status) == ("Birds", "http://site.test/birds", "done")
-        again = pipeline.add_document("url", "http://site.test/birds")
+        again = pipeline.documents.add("url", "http://site.test/birds")
         assert (again.outcome, again.replaces) == ("changed", first.id)
         drain(pipeline)
-        assert pipeline.document(again.document.id).status == "unchanged"
+        assert pipeline.documents.get(again.document.id).status == "unchanged"
         assert found(pipeline, "quetzal") == [first.id]
         said[0] = b"<p>The tucan sings."
         third = indexed(pipeline, "url", "http://site.test/birds")
@@ -225,12 +225,12 @@ def test_a_server_that_is_away_is_asked_again_as_often_as_is_set(opened: Opened)
     clock = Clock()
     with web_server(page(status="503 x")) as server:
         pipeline = opened("[pipeline.worker]\nmax_retries = 2", clock=clock, network=server.network)
-        added = pipeline.add_document("url", "http://site.test/").document
+        added = pipeline.documents.add("url", "http://site.test/").document
         drain(pipeline)
-        assert pipeline.document(added.id).status != "failed"
+        assert pipeline.documents.get(added.id).status != "failed"
         clock.forward(seconds=200)
         drain(pipeline)
-        assert pipeline.document(added.id).status == "failed"
+        assert pipeline.documents.get(added.id).status == "failed"
         assert len(server.asked) == 2
 
 
@@ -242,11 +242,11 @@ def test_a_document_that_failed_troubles_nobody_once_it_is_removed_and_is_tried_
         failed = indexed(pipeline, "url", "http://site.test/")
         assert pipeline.status().jobs == {"dead": 1}
         assert [one.action for one in pipeline.diagnose().recommendations] == ["requeueDeadJobs"]
-        pipeline.remove_document(failed.id)
+        pipeline.documents.remove(failed.id)
         assert pipeline.status().jobs == {"completed": 1}
         assert pipeline.jobs()[0].error == ""
         assert "requeueDeadJobs" not in [one.action for one in pipeline.diagnose().recommendations]
-        assert pipeline.restore_document(failed.id).status == "failed"
+        assert pipeline.documents.restore(failed.id).status == "failed"
         drain(pipeline)
         assert pipeline.status().jobs == {"completed": 1, "dead": 1}
 
@@ -260,10 +260,10 @@ def test_the_states_are_seen_in_their_order_with_how_far_it_is(
     monkeypatch.setattr(document_job, "_AT_ONCE", 2)
     monkeypatch.setattr(document_job, "_IN_A_TURN", 1)
     pipeline = opened()
-    added = pipeline.add_document("text", "", words(300)).document
+    added = pipeline.documents.add("text", "", words(300)).document
     seen: list[tuple[str, int, int]] = []
     while not seen or seen[-1][0] != "done":
-        one = pipeline.document(added.id)
+        one = pipeline.documents.get(added.id)
         seen.append((one.status, one.chunks_written, one.chunks))
         if one.status != "done":
             pipeline.tick()
@@ -278,12 +278,12 @@ def test_the_states_are_seen_in_their_order_with_how_far_it_is(
 def test_a_long_document_keeps_no_other_waiting(opened: Opened) -> None:
     clock = Clock()
     pipeline = opened(clock=clock)
-    pipeline.add_document("text", "", words(40_000))
-    short = pipeline.add_document("text", "", b"the quetzal sings").document
+    pipeline.documents.add("text", "", words(40_000))
+    short = pipeline.documents.add("text", "", b"the quetzal sings").document
     for _ in range(6):
         clock.forward(seconds=1)
         pipeline.tick()
-    assert pipeline.document(short.id).status == "done"
+    assert pipeline.documents.get(short.id).status == "done"
 
 
 def test_documents_are_indexed_while_the_model_is_away_or_there_is_none(opened: Opened) -> None:
@@ -300,15 +300,15 @@ def test_documents_are_indexed_while_the_model_is_away_or_there_is_none(opened: 
 
 def test_while_frozen_a_document_waits_and_off_it_does_too(opened: Opened) -> None:
     pipeline = opened("mutations_frozen = true")
-    added = pipeline.add_document("text", "", b"the quetzal sings").document
+    added = pipeline.documents.add("text", "", b"the quetzal sings").document
     drain(pipeline)
-    assert pipeline.document(added.id).status == "queued"
+    assert pipeline.documents.get(added.id).status == "queued"
     configure(pipeline.home, "enabled = false")
     drain(pipeline)
-    assert pipeline.document(added.id).status == "queued"
+    assert pipeline.documents.get(added.id).status == "queued"
     configure(pipeline.home, "")
     drain(pipeline)
-    assert pipeline.document(added.id).status == "done"
+    assert pipeline.documents.get(added.id).status == "done"
 
 
 def test_facts_are_extracted_where_a_setting_says_so_and_only_once(opened: Opened) -> None:
@@ -317,7 +317,7 @@ def test_facts_are_extracted_where_a_setting_says_so_and_only_once(opened: Opene
     raw = pipeline.raw(done.raw_id)
     assert (raw.source_type, raw.nugget, raw.status) == ("document", "shop", "extracted")
     assert [note.nugget_name for note in pipeline.memory.snapshot.notes] == ["shop"]
-    pipeline.remove_document(done.id)
+    pipeline.documents.remove(done.id)
     drain(pipeline)
     assert len(pipeline.memory.snapshot.notes) == 1
     plain = indexed(opened(), "text", "", b"Ben likes the dashboard.")

@@ -310,13 +310,15 @@ def test_a_credential_is_not_sent_and_masking_leaves_no_vector_of_it(bench: Benc
 
 
 def test_chunks_of_documents_are_embedded_too(bench: Bench) -> None:
-    bench.pipeline.add_document("text", data=("The cache is emptied at noon. " * 200).encode(), title="Cache")
+    bench.pipeline.documents.add(
+        "text", data=("The cache is emptied at noon. " * 200).encode(), title="Cache"
+    )
     bench.drain()
     found = bench.pipeline.embedding_coverage()
     assert found is not None
     assert found.chunks > 1
     assert found.embedded_chunks == found.chunks
-    bench.pipeline.remove_document("Cache")
+    bench.pipeline.documents.remove("Cache")
     found = bench.pipeline.embedding_coverage()
     assert found is not None
     assert found.chunks == 0

@@ -168,14 +168,14 @@ def test_masked_it_stands_in_no_row_and_no_byte(pipeline: Pipeline) -> None:
 @pytest.mark.slow
 def test_whatever_people_ask_the_pipeline_for_shows_no_credential(pipeline: Pipeline) -> None:
     raw_id = everywhere(pipeline)
-    document = pipeline.add_document(
+    document = pipeline.documents.add(
         "file", f"/notes/{VALUE}.txt", TEXT.encode(), title=f"password: {VALUE}"
     ).document
     drain(pipeline)
     answers: list[object] = [
-        document, pipeline.documents(), pipeline.document_text(document.id), pipeline.search_documents("staging"),
+        document, pipeline.documents.all(), pipeline.documents.text(document.id), pipeline.documents.search("staging"),
         pipeline.jobs(), pipeline.proposals(all=True), pipeline.raw(raw_id), pipeline.text(raw_id),
-        pipeline.history(raw_id), pipeline.status(), pipeline.sessions(),
+        pipeline.history(raw_id), pipeline.status(), pipeline.sessions.all(),
         *(pipeline.entity(one.id) for one in pipeline.entities("staging")),
         *(pipeline.origin(note.id) for note in pipeline.memory.snapshot.notes),
     ]  # fmt: skip
@@ -516,7 +516,7 @@ def test_a_document_that_holds_a_credential_is_named_and_masked_wherever_it_stan
     pipeline: Pipeline, ticks: int
 ) -> None:
     text = f"{'One word after another. ' * 300}{TEXT} The end."
-    added = pipeline.add_document("file", f"/notes/{VALUE}.txt", text.encode(), title=f"Of {VALUE}").document
+    added = pipeline.documents.add("file", f"/notes/{VALUE}.txt", text.encode(), title=f"Of {VALUE}").document
     for _ in range(ticks):
         pipeline.tick()
     assert [held.id for held in secrets.secrets(pipeline.memory)] == [added.id]
@@ -528,11 +528,11 @@ def test_a_document_that_holds_a_credential_is_named_and_masked_wherever_it_stan
     assert not secrets.secrets(pipeline.memory)
     # It is indexed whole all the same, and found by what it says now.
     drain(pipeline)
-    done = pipeline.document(added.id)
+    done = pipeline.documents.get(added.id)
     chunks = chunks_of(pipeline.database, added.id)
     assert (done.status, done.chunks, len(chunks)) == ("done", len(chunks), len(chunks))
     assert chunks[-1].endswith("The end.")
     assert VALUE not in "".join(chunks)
-    assert [hit.document_id for hit in pipeline.search_documents("staging dashboard")] == [added.id]
-    assert pipeline.search_documents(VALUE) == () or VALUE not in pipeline.search_documents(VALUE)[0].text
+    assert [hit.document_id for hit in pipeline.documents.search("staging dashboard")] == [added.id]
+    assert pipeline.documents.search(VALUE) == () or VALUE not in pipeline.documents.search(VALUE)[0].text
     assert_gone(pipeline.home, VALUE)
