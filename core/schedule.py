@@ -7,8 +7,8 @@ day that this clock showed when it ran:
   there is never a second one on a day, wherever one flew meanwhile.
 - What is owed runs within the hour after the set time, at whatever hour that is; later it was missed, and is caught
   up in waking hours. A day that was missed whole and its successor share one pass.
-- A time that the clock jumps over runs at the jump, one that comes twice at its first coming. A day that a zone left
-  out has no pass.
+- A time that the clock jumps over runs as much later as it jumps, one that comes twice at its first coming. A day that
+  a zone left out has no pass.
 - A run later than now tells that the clock was set back. It counts while it may be one of a day nearby; one that lies
   farther off is not believed, or it would keep the pass from running until then.
 """
@@ -26,7 +26,6 @@ from core.settings import Settings
 ON_TIME: Final = timedelta(hours=1)
 BELIEVED: Final = timedelta(hours=36)
 _DAY: Final = timedelta(days=1)
-_SECOND: Final = timedelta(seconds=1)
 # A believed run bars at most its own day, which lies fewer days ahead than this.
 _DAYS_AHEAD: Final = 7
 
@@ -44,7 +43,8 @@ def due(now: datetime, last: LastRun | None, settings: Settings) -> bool:
     ran = last is not None and _believed(last, now) and moment is not None and last.day >= moment.date()
     if moment is None or ran:
         return False
-    on_time = moment.date() == now.date() and _elapsed(moment, now) < ON_TIME
+    late = now.astimezone(UTC) - moment.astimezone(UTC)
+    on_time = moment.date() == now.date() and late < ON_TIME
     return on_time or is_waking(now, settings)
 
 
@@ -75,23 +75,25 @@ def is_waking(now: datetime, settings: Settings) -> bool:
 
 def moment_on(day: date, zone: tzinfo | None, settings: Settings) -> datetime | None:
     """The instant (UTC) of the set time on a day; None for a day that the zone left out."""
-    if _instant(datetime.combine(day, time()), zone) >= _instant(datetime.combine(day + _DAY, time()), zone):
-        return None
-    return _instant(datetime.combine(day, time(settings.reflection.hour, settings.reflection.minute)), zone)
+    instant = _instant(day, settings.reflection.hour, settings.reflection.minute, zone)
+    return instant if instant.astimezone(zone).date() == day else None
+
+
+def _instant(day: date, hour: int, minute: int, zone: tzinfo | None) -> datetime:
+    """When a clock shows a time: the first of two, and as much later as a jump over it is long."""
+    return datetime.combine(day, time(hour, minute), zone).astimezone(UTC)
 
 
 def _believed(run: LastRun, now: datetime) -> bool:
-    return _elapsed(now, run.at) <= BELIEVED
+    # Two times of one zone are subtracted as the clock shows them, not as they passed.
+    return run.at.astimezone(UTC) - now.astimezone(UTC) <= BELIEVED
 
 
 def _last_moment(now: datetime, settings: Settings) -> datetime | None:
     """The latest moment of a set time that is not later than now, in the zone of `now`."""
-    found = None
-    for ago in (3, 2, 1, 0):
-        moment = moment_on(now.date() - ago * _DAY, now.tzinfo, settings)
-        if moment is not None and moment <= now.astimezone(UTC):
-            found = moment
-    return found.astimezone(now.tzinfo) if found is not None else None
+    days = (moment_on(now.date() - ago * _DAY, now.tzinfo, settings) for ago in range(4))
+    found = (moment for moment in days if moment is not None and moment <= now.astimezone(UTC))
+    return moment.astimezone(now.tzinfo) if (moment := next(found, None)) is not None else None
 
 
 def _moments(now: datetime, settings: Settings) -> Iterator[datetime]:
@@ -101,27 +103,7 @@ def _moments(now: datetime, settings: Settings) -> Iterator[datetime]:
         moment = moment_on(day, now.tzinfo, settings)
         if moment is not None:
             yield moment
-            yield _instant(datetime.combine(day, time(settings.schedule.waking_from)), now.tzinfo)
-
-
-def _elapsed(since: datetime, until: datetime) -> timedelta:
-    # Two times of one zone are subtracted as the clock shows them, not as they passed.
-    return until.astimezone(UTC) - since.astimezone(UTC)
-
-
-def _instant(wall: datetime, zone: tzinfo | None) -> datetime:
-    """The first instant (UTC) at which a clock shows a time, or, where it jumps over that, the instant of the jump."""
-    found = wall.replace(tzinfo=zone).astimezone(UTC)
-    if found.astimezone(zone).replace(tzinfo=None, fold=0) == wall:
-        return found
-    before = wall.replace(tzinfo=zone, fold=1).astimezone(UTC)
-    while found - before > _SECOND:
-        middle = before + timedelta(seconds=(found - before) // _SECOND // 2)
-        if middle.astimezone(zone).replace(tzinfo=None) >= wall:
-            found = middle
-        else:
-            before = middle
-    return found
+            yield _instant(day, settings.schedule.waking_from, 0, now.tzinfo)
 
 
 # The zone of this machine's clock, with all its changes of summer and winter time
