@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Unpack
 import msgspec
 
 from core.errors import (
-    AmbiguousError,
     ConflictError,
     ErrorCode,
     InvalidInputError,
@@ -22,7 +21,7 @@ from core.errors import (
 from core.model.change import Author, ChangeKind, ChangeSet, FactChange, NoteChange
 from core.model.change_parts import count_parts, part_reference, referenced_parts, select_parts
 from core.model.entry import Conflict, Entry
-from core.model.note import Note, custom_tags, replace
+from core.model.note import replace
 from core.services.log_access import guarded
 from core.storage.journal.codec import note_item
 from core.storage.journal.filters import EntryFilters
@@ -30,7 +29,6 @@ from core.storage.journal.journal import Journal
 from core.storage.merge.deciding import Decide, take_ours, take_theirs
 from core.storage.merge.merge import concerning, in_step
 from core.storage.merge.rebase import rebase
-from core.storage.merge.three_way import same_meaning
 from core.storage.store import Store
 from core.text.normalise import normalise_content, normalise_line
 
@@ -44,7 +42,6 @@ OWN_KINDS: Final[tuple[ChangeKind, ...]] = (
 _TURNS: Final[tuple[ChangeKind, ...]] = ("undo", "redo")
 _TOLD: Final = {"undo": "undid", "redo": "redid"}
 _KEPT: Final = "nothing was written"
-_A_REPAIR: Final = "is a file repair and cannot be redone"
 _MOST_DIGITS: Final = 9
 # Entries that are told where nobody says how many.
 _MOST: Final = 100
@@ -192,7 +189,8 @@ class History:
             known = self._known(what)
             if known is None or what.kind == "hit":
                 # A recall stands in the log together with others; this one alone is meant.
-                return self._turn(what, what.id if known is None else "", "undo", what.reason)
+                about = what.id if known is None else ""
+                return self._turned(what, "undo", about, what.reason, backwards=True)
             entry = known
         elif what is None:
             entry = self._last_own()
@@ -200,19 +198,15 @@ class History:
             entry, wanted = self._named(what)
         wanted = wanted if part is None else frozenset({part})
         if entry.state == "conflict":
-            what = "this change waits as a conflict and is not written yet"
-            raise _refused(what, entry.id, Remedy("resolve", entry.id))
+            told = "this change waits as a conflict and is not written yet"
+            raise _refused(told, entry.id, Remedy("resolve", entry.id))
         if entry.change_set.kind == "mask":
             raise _refused("masking cannot be undone: the value is stored nowhere any more", entry.id)
         if entry.change_set.kind in _TURNS:
             return self._turn_back(entry)
         if entry.change_set.mends and wanted is None:
             return self._undo_repair(entry)
-        numbers, about = self._parts(entry, wanted, undone=False)
-        last = next(iter(self._journal.turns(entry.id)), None)
-        redone = last is not None and last.change_set.kind == "redo" and last.change_set.about == about
-        change_set = last.change_set if last and redone else select_parts(entry.change_set, numbers)
-        return self._turn(change_set, about, "undo", entry.change_set.reason, entry)
+        return self._turn(entry, wanted, "undo")
 
     @guarded
     def redo(self, what: str | None = None) -> ChangeSet:
@@ -224,64 +218,21 @@ class History:
         if what is None:
             return self._redo_of(self._last_taken_back())
         entry, wanted = self._named(what)
-        if entry.change_set.kind in _TURNS:
-            if entry.change_set.kind == "redo":
-                raise _refused("is not undone", entry.id)
+        if entry.change_set.kind == "undo":
             return self._turn_back(entry)
-        if entry.change_set.mends and entry.undone and wanted is None:
-            raise _refused(_A_REPAIR, entry.id, Remedy("repair-again"))
-        numbers, about = self._parts(entry, wanted, undone=True)
-        last = self._journal.turns(entry.id)[0]
-        if last.change_set.about == about:
-            return self._redo_of(last)
-        # Taken back piece by piece: done again as it was first done.
-        again = select_parts(entry.change_set, numbers)
-        again = self._made(again, "redo", _told("redo", about, entry.change_set.reason), about)
-        return self._memory.apply_deciding(again, None)
-
-    def _parts(
-        self, entry: Entry, wanted: frozenset[int] | None, *, undone: bool
-    ) -> tuple[frozenset[int], str]:
-        """The numbers of the parts of an entry that are undone at present, or that are not, and how they are named.
-        wanted: only these; None: all. Raises NotFoundError for a number that it does not have, InvalidInputError where
-        no part is so.
-        """
-        count, back = count_parts(entry.change_set), self._journal.undone()
-        every = frozenset(range(1, count + 1))
-        if unknown := sorted((wanted or frozenset()) - every):
-            what = f"this entry has {count} changes, but no number {unknown[0]}"
-            raise NotFoundError(what, field="entry", where=entry.id)
-        gone = every if entry.id in back else frozenset(n for n in every if f"{entry.id}.{n}" in back)
-        numbers = (gone if undone else every - gone) & (every if wanted is None else wanted)
-        if not numbers and (count or entry.undone is not undone):
-            about = entry.id if wanted is None else part_reference(entry.id, wanted, count)
-            if undone:
-                raise _refused("is not undone", about)
-            raise _refused("is already undone", about, Remedy("redo", about))
-        return numbers, part_reference(entry.id, numbers, count)
-
-    def _undo_repair(self, entry: Entry) -> ChangeSet:
-        """Puts the bytes back that were there before a file was repaired."""
-        mends = entry.change_set.mends
-        if entry.undone and not self._store.is_repaired(mends):
-            raise _refused("is already undone", entry.id, Remedy("repair-again"))
-        undone = self._made(ChangeSet(id="", at="", author=self._memory.author, reason="", mends=mends),
-                            "undo", f"undid: {entry.change_set.reason}", entry.id)  # fmt: skip
-        self._store.revert_repair(undone, self._memory.author.signature, recorded=entry.undone)
-        if not entry.undone:
-            self._memory.window.made.append(undone.id)
-        return undone
+        if entry.change_set.kind == "redo":
+            raise _refused("is not undone", entry.id)
+        return self._turn(entry, wanted, "redo")
 
     def _redo_of(self, undone: Entry) -> ChangeSet:
+        """Redoes what an undo took back."""
         about = undone.change_set.about
-        if undone.change_set.mends:
-            raise _refused(_A_REPAIR, about, Remedy("repair-again"))
-        try:
-            reason = self.entry(about.partition(".")[0]).change_set.reason
-        except (NotFoundError, InvalidInputError, AmbiguousError):
-            # The log does not tell any more why it was made.
-            reason = f"change {about}" if about else "a recall"
-        return self._turn(undone.change_set, about, "redo", reason, undone)
+        with contextlib.suppress(NotFoundError):
+            if about:
+                return self._turn(*self._named(about), "redo")
+        # A recall stands in the log together with others, and the log may not tell any more what an entry made.
+        reason = f"change {about}" if about else "a recall"
+        return self._turned(undone.change_set, "redo", about, reason, backwards=True)
 
     def _turn_back(self, entry: Entry) -> ChangeSet:
         """Taking an undo back is a redo, and the other way round."""
@@ -289,32 +240,58 @@ class History:
         turns = self._journal.turns(about.partition(".")[0])
         if turns and turns[0].id != entry.id:
             raise _refused("was undone or redone since", entry.id, todo=f"give the id {about} instead")
-        if entry.change_set.kind == "undo":
-            return self._redo_of(entry)
-        return self._turn(entry.change_set, about, "undo", entry.change_set.reason, entry)
-
-    def _made(self, change_set: ChangeSet, kind: ChangeKind, reason: str, about: str) -> ChangeSet:
-        """A change set as this author makes it now."""
-        id, at = self._memory.stamp()
-        return msgspec.structs.replace(
-            change_set, id=id, at=at, author=self._memory.author, kind=kind, reason=reason, about=about
+        return (
+            self._redo_of(entry)
+            if entry.change_set.kind == "undo"
+            else self._turn(*self._named(about), "undo")
         )
 
-    def _turn(
-        self, change_set: ChangeSet, about: str, kind: ChangeKind, reason: str, entry: Entry | None = None
+    def _turn(self, entry: Entry, wanted: frozenset[int] | None, kind: Literal["undo", "redo"]) -> ChangeSet:
+        """Takes the parts of an entry that stand back, or does those again that do not. wanted: these alone. Raises
+        NotFoundError for a number that it does not have, InvalidInputError where no part is so.
+        """
+        if kind == "redo" and entry.change_set.mends and entry.undone and wanted is None:
+            raise _refused("is a file repair and cannot be redone", entry.id, Remedy("repair-again"))
+        count, back = count_parts(entry.change_set), self._journal.undone()
+        every = frozenset(range(1, count + 1))
+        if unknown := sorted((wanted or frozenset()) - every):
+            what = f"this entry has {count} changes, but no number {unknown[0]}"
+            raise NotFoundError(what, field="entry", where=entry.id)
+        gone = every if entry.id in back else frozenset(n for n in every if f"{entry.id}.{n}" in back)
+        numbers = (gone if kind == "redo" else every - gone) & (every if wanted is None else wanted)
+        if not numbers and (count or entry.undone is not (kind == "redo")):
+            about = entry.id if wanted is None else part_reference(entry.id, wanted, count)
+            if kind == "redo":
+                raise _refused("is not undone", about)
+            raise _refused("is already undone", about, Remedy("redo", about))
+        made, about = select_parts(entry.change_set, numbers), part_reference(entry.id, numbers, count)
+        return self._turned(made, kind, about, made.reason, backwards=kind == "undo", entry=entry)
+
+    def _turned(
+        self,
+        made: ChangeSet,
+        kind: Literal["undo", "redo"],
+        about: str,
+        reason: str,
+        *,
+        backwards: bool,
+        entry: Entry | None = None,
     ) -> ChangeSet:
-        """reason: of what is turned; what has nothing to write bears it as it is, and its kind says the rest."""
-        told = reason if change_set.empty else _told(kind, about, reason)
-        turned = change_set.inverse(id="", at="", author=self._memory.author, reason="", kind=kind)
-        inverse = self._made(turned, kind, told, about)
-        later = self._later(change_set, entry, about)
+        """Writes a change as an undo or a redo. reason: of what is turned; what has nothing to write bears it as it is,
+        and its kind says the rest. backwards: whether its inverse is written.
+        """
+        if not made.empty:
+            # The entry names what it undoes or redoes, or some of its parts.
+            some = " part of" if referenced_parts(about) is not None else ""
+            reason = f"{_TOLD[kind]}{some}: {reason}"
+        turned = made.inverse(id="", at="", author=self._memory.author, reason="") if backwards else made
+        turned = self._made(turned, kind, reason, about)
+        later = self._later(made, entry) if entry is not None else []
         try:
-            gone = self._where_already_undone(inverse, about) if later else ""
-            if gone:
-                raise ConflictError(
-                    "nothing is left of it to undo", code=ErrorCode.NOTHING_TO_UNDO, where=gone, kept=_KEPT
-                )
-            done = self._memory.apply_deciding(inverse, None)
+            done = self._memory.apply_deciding(turned, None)
+            if done.empty and later and not made.empty:
+                what = "nothing is left of it to undo"
+                raise ConflictError(what, code=ErrorCode.NOTHING_TO_UNDO, where=about, kept=_KEPT)
         except ConflictError as error:
             id, dot, _ = about.partition(".")
             if later:
@@ -336,40 +313,39 @@ class History:
                     self._store.set_conflict_state(conflict, "conflict" if kind == "undo" else "settled")
         return done
 
-    def _note_down(self, done: ChangeSet) -> None:
-        """Puts what wrote nothing into the log: it counts as done, and `undo` finds it in its turn."""
-        self._store.note_down(done, self._memory.author.signature)
-        self._memory.window.made.append(done.id)
-
-    def _where_already_undone(self, inverse: ChangeSet, about: str) -> str:
-        """Where nothing is left to take back, "" for nowhere; parts of one entry share the links between them."""
-        id, dot, _ = about.partition(".")
-        if not dot and any(one.startswith(f"{id}.") for one in self._journal.undone()):
-            return ""
-        left = rebase(inverse, self._store.load(), take_ours)
-        notes = {change.id for change in left.notes}
-        keys = {(one.nugget, fact.key) for one in left.facts for fact in (one.before, one.after) if fact}
-        for change in inverse.notes:
-            if change.id not in notes and _says_more(change.before, change.after, links=not dot):
-                return change.id
-        for one in inverse.facts:
-            own = {(one.nugget, fact.key) for fact in (one.before, one.after) if fact}
-            recalled = one.before and one.after and one.before.value == one.after.value
-            if own.isdisjoint(keys) and not recalled:
-                return f"{one.nugget}: {one.key}"
-        return ""
-
-    def _later(self, change_set: ChangeSet, entry: Entry | None, about: str) -> list[Entry]:
+    def _later(self, made: ChangeSet, entry: Entry) -> list[Entry]:
         """What was done since to the same things and is not taken back itself, newest first."""
-        if entry is None or self._store.journal is None:
-            return []
-        found = self._journal.later(change_set, entry.seq)
-        passed_over = {about.partition(".")[0], *(one.id for one in found if one.undone)}
+        found = self._journal.later(made, entry.seq)
+        passed_over = {entry.id, *(one.id for one in found if one.undone)}
         return [
             one
             for one in found
             if not one.undone and one.change_set.about.partition(".")[0] not in passed_over
         ]
+
+    def _undo_repair(self, entry: Entry) -> ChangeSet:
+        """Puts the bytes back that were there before a file was repaired."""
+        mends = entry.change_set.mends
+        if entry.undone and not self._store.is_repaired(mends):
+            raise _refused("is already undone", entry.id, Remedy("repair-again"))
+        undone = ChangeSet(id="", at="", author=self._memory.author, reason="", mends=mends)
+        undone = self._made(undone, "undo", f"undid: {entry.change_set.reason}", entry.id)
+        self._store.revert_repair(undone, self._memory.author.signature, recorded=entry.undone)
+        if not entry.undone:
+            self._memory.window.made.append(undone.id)
+        return undone
+
+    def _made(self, change_set: ChangeSet, kind: ChangeKind, reason: str, about: str) -> ChangeSet:
+        """A change set as this author makes it now."""
+        id, at = self._memory.stamp()
+        return msgspec.structs.replace(
+            change_set, id=id, at=at, author=self._memory.author, kind=kind, reason=reason, about=about
+        )
+
+    def _note_down(self, done: ChangeSet) -> None:
+        """Puts what wrote nothing into the log: it counts as done, and `undo` finds it in its turn."""
+        self._store.note_down(done, self._memory.author.signature)
+        self._memory.window.made.append(done.id)
 
     def _known(self, change_set: ChangeSet) -> Entry | None:
         if self._store.journal is None:
@@ -540,15 +516,6 @@ def _refused(what: str, where: str, remedy: Remedy | None = None, todo: str = ""
     return InvalidInputError(what, code=code, where=where, kept=_KEPT, remedy=remedy, todo=todo)
 
 
-def _says_more(before: Note | None, after: Note | None, *, links: bool) -> bool:
-    """Whether two versions of a note differ in more than recalls and times."""
-    if before is None or after is None:
-        return True
-    tagged = set(custom_tags(before)) != set(custom_tags(after))
-    linked = links and before.links != after.links
-    return tagged or linked or not same_meaning(before, after)
-
-
 def _worded(change_set: ChangeSet, conflict: Conflict | None, text: str) -> ChangeSet:
     """The change set with a person's own text where the conflict is: in a note, in its fact, or in both."""
     if conflict is None:
@@ -576,12 +543,6 @@ def _worded(change_set: ChangeSet, conflict: Conflict | None, text: str) -> Chan
         notes=tuple(map(worded_note, change_set.notes)),
         facts=tuple(map(worded_fact, change_set.facts)),
     )
-
-
-def _told(kind: str, about: str, reason: str) -> str:
-    """What undoes or redoes an entry, or some of its parts, and why the entry was made."""
-    some = " part of" if referenced_parts(about) is not None else ""
-    return f"{_TOLD[kind]}{some}: {reason}"
 
 
 def _by_whom_and_what(change_set: ChangeSet) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from core.errors import BrokenFileError, ErrorCode, InvalidInputError, NotFoundError, Notice, NuggetsError
-from core.model.saved_search import SEARCHES_FILE, TABLE, SavedSearch, checked, read_searches
+from core.model.saved_search import SEARCHES_FILE, TABLE, SavedSearch, checked
 from core.storage.files.atomic import read_file
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ _KEPT: Final = "nothing was written"
 
 
 class _Loaded(NamedTuple):
-    """The searches of one version of the file. problem: what of it cannot be read; broken: why none of it can be."""
+    """One version of the file. problem: what of it cannot be read, in words; broken: why none of it can be."""
 
     searches: tuple[SavedSearch, ...] = ()
     problem: str = ""
@@ -27,10 +27,7 @@ class _Loaded(NamedTuple):
 
 
 class SavedSearches:
-    """The saved searches of one memory. Safe to use from several threads.
-
-    The file is read when somebody first asks for it.
-    """
+    """The saved searches of one memory, read when somebody first asks for them. Safe to use from several threads."""
 
     path: Final = SEARCHES_FILE
 
@@ -43,8 +40,8 @@ class SavedSearches:
 
     @property
     def all(self) -> tuple[SavedSearch, ...]:
-        """The saved searches, in the order of the file. Empty for a file that cannot be read, which `broken` and the
-        notices name.
+        """The saved searches, in the order of the file; none where it cannot be read, which `broken` and the notices
+        name.
         """
         return self._read().searches
 
@@ -58,10 +55,48 @@ class SavedSearches:
         """Why none of the saved searches can be read; None for all well. The file stays as it is."""
         return self._read().broken
 
+    def _read(self) -> _Loaded:
+        with self._guard:
+            if self._loaded is None:
+                self._loaded = _Loaded()
+                self.reload()
+            return self._loaded
+
     @property
     def state(self) -> object:
         """What is held of the file, compared by value."""
         return self._loaded.searches if self._loaded is not None else ()
+
+    def reload(self) -> None:
+        """Reads the searches again, once somebody asked for them."""
+        with self._guard:
+            if self._loaded is None:
+                return
+            try:
+                found = read_file(self._file)
+                table = self._table(found[0]) if found is not None else {}
+            except NuggetsError as error:
+                self._notice = Notice.of(error, error.kept)
+                if isinstance(error, BrokenFileError):
+                    self._loaded = _Loaded((), error.what, error)
+                return
+            searches, passed_over = list[SavedSearch](), list[str]()
+            for name, given in table.items():
+                query = given.get("query") if isinstance(given, dict) else None
+                search = SavedSearch(name, query if isinstance(query, str) else "")
+                try:
+                    checked(search)
+                    searches.append(search)
+                except InvalidInputError:
+                    passed_over.append(name)
+            problem = f"skipped what is not a saved search: {', '.join(passed_over)}" if passed_over else ""
+            self._loaded = _Loaded(tuple(searches), problem)
+            self._notice = Notice(problem, where=str(self._file)) if problem else self._notice
+
+    def take_notices(self) -> tuple[str, ...]:
+        """What a person should be told since the last call: what cannot be read of the searches."""
+        taken, self._notice = self._notice, None
+        return (taken,) if taken is not None else ()
 
     def save(self, search: SavedSearch, instead_of: str = "") -> ChangeSet:
         """Saves a search under its name, as one entry of the log that `undo` undoes.
@@ -74,11 +109,11 @@ class SavedSearches:
             wanted = checked(search)
             before, known = self._to_change()
             if wanted.name != instead_of and wanted.name in known:
+                what = "a saved search with this name exists"
                 raise InvalidInputError(
-                    "a saved search with this name exists", code=ErrorCode.NAME_TAKEN, field="name", where=wanted.name,
-                    kept=_KEPT,
-                )  # fmt: skip
-            self._put(draft, before, known, [wanted], {instead_of} - {wanted.name, ""})
+                    what, code=ErrorCode.NAME_TAKEN, field="name", where=wanted.name, kept=_KEPT
+                )
+            self._put(draft, before, known, wanted, {instead_of} - {wanted.name, ""})
             return f'saved the search "{wanted.name}"'
 
         return self._memory.change_file(edit)
@@ -94,16 +129,14 @@ class SavedSearches:
                 if name not in known:
                     what = "no saved search has this name"
                     raise NotFoundError(what, field="search", where=name, kept=_KEPT)
-            self._put(draft, before, known, [], set(names))
+            self._put(draft, before, known, None, set(names))
             one = f'the search "{next(iter(names), "")}"'
             return f"deleted {one if len(names) == 1 else f'{len(names)} searches'}"
 
         return self._memory.change_file(edit)
 
     def _to_change(self) -> tuple[bytes | None, dict[str, Any]]:
-        """The file as it is now and what it holds by name. Raises BrokenFileError where it cannot be read: no change
-        replaces it.
-        """
+        """The file as it is now and what it holds by name. Raises BrokenFileError: no change replaces such a file."""
         found = read_file(self._file)
         data = found[0] if found is not None else None
         return data, self._table(data or b"")
@@ -112,20 +145,21 @@ class SavedSearches:
         self,
         draft: Draft,
         before: bytes | None,
-        present: dict[str, Any],
-        put: Collection[SavedSearch],
+        known: dict[str, Any],
+        put: SavedSearch | None,
         out: Collection[str],
     ) -> None:
         from core.storage.files.toml import with_values
 
         changes: dict[tuple[str, ...], Any] = {}
         for name in out:
-            given = present.get(name)
+            given = known.get(name)
             if isinstance(given, dict):
                 changes |= {(TABLE, name, key): None for key in given}
             elif given is not None:
                 changes[TABLE, name] = None
-        changes |= {(TABLE, search.name, "query"): search.query for search in put}
+        if put is not None:
+            changes[TABLE, put.name, "query"] = put.query
         after = with_values(before, changes, str(self._file))
         if after != (before or b""):
             draft.put_file(SEARCHES_FILE, before, after)
@@ -144,36 +178,3 @@ class SavedSearches:
             f"cannot be read ({why})", where=str(self._file), kept="the file is unchanged",
             todo="fix the file or move it away",
         )  # fmt: skip
-
-    def _read(self) -> _Loaded:
-        with self._guard:
-            if self._loaded is None:
-                self._loaded = _Loaded()
-                self.reload()
-            return self._loaded
-
-    def reload(self) -> None:
-        """Reads the searches again, once somebody asked for them."""
-        with self._guard:
-            if self._loaded is None:
-                return
-            try:
-                found = read_file(self._file)
-                searches, passed_over = (
-                    read_searches(self._table(found[0])) if found is not None else ((), ())
-                )
-            except BrokenFileError as error:
-                self._loaded, self._notice = _Loaded((), error.what, error), Notice.of(error, error.kept)
-                return
-            except NuggetsError as error:
-                self._notice = Notice.of(error, error.kept)
-                return
-            named = ", ".join(passed_over)
-            problem = f"skipped what is not a saved search: {named}" if named else ""
-            self._loaded = _Loaded(searches, problem)
-            self._notice = Notice(problem, where=str(self._file)) if problem else self._notice
-
-    def take_notices(self) -> tuple[str, ...]:
-        """What a person should be told since the last call: what cannot be read of the searches."""
-        taken, self._notice = self._notice, None
-        return (taken,) if taken is not None else ()
