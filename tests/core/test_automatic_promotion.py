@@ -63,29 +63,6 @@ def test_an_answer_is_remembered_and_followed_by_the_next_pass(
     assert done.problems == ()
 
 
-@pytest.mark.slow
-def test_for_this_project_means_no_other_file(home: Path, goal: Path, tmp_path: Path) -> None:
-    memory = Memory.open(home)
-    memory.promotion.promote(memory_dir=tmp_path / "other")
-    (tmp_path / "other" / "MEMORY.md").unlink()
-    answer_promotion(memory, "project", str(goal))
-    assert [Path(one.path) for one in passed(home).promotions] == [goal]
-    answer_promotion(memory, "always", str(goal))
-    assert {Path(one.path) for one in passed(home, day=1).promotions} == {
-        goal, tmp_path / "other" / "MEMORY.md",
-    }  # fmt: skip
-
-
-def test_an_answer_is_an_entry_of_the_log_and_undo_asks_again(home: Path, goal: Path) -> None:
-    memory = Memory.open(home)
-    before = (home / "settings.toml").read_bytes()
-    answer_promotion(memory, "never", str(goal))
-    assert memory.history.log()[0].change_set.author.kind == "person"
-    memory.history.undo()
-    assert (home / "settings.toml").read_bytes() == before
-    assert pending_promotion(memory) is not None
-
-
 @pytest.mark.parametrize("answer", ["project", "always"])
 def test_no_pass_writes_again_what_was_undone_until_a_person_promotes(
     home: Path, goal: Path, answer: str

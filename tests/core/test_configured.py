@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import BrokenFileError, ConflictError, InvalidInputError
+from core.errors import ConflictError, InvalidInputError
 from core.graph.edits import create_note
 from core.memory import Memory
 from core.settings import SETTINGS_FILE, Settings
@@ -20,29 +20,6 @@ def memory(tmp_path: Path) -> Memory:
 
 def text_of(memory: Memory) -> str:
     return (memory.home / SETTINGS_FILE).read_text(encoding="utf-8")
-
-
-def test_a_saved_setting_counts_at_once_and_at_the_next_start(memory: Memory) -> None:
-    memory.save_settings({"search.text_weight": 0.25, "reflection.hour": 7})
-    assert (memory.settings.search.text_weight, memory.settings.reflection.hour) == (0.25, 7)
-    assert Memory.open(memory.home).settings == memory.settings
-
-
-def test_synonyms_that_are_written_into_the_file_count_at_the_next_search(memory: Memory) -> None:
-    assert memory.search("omega") == ()
-    (memory.home / SETTINGS_FILE).write_text('[search.words]\nomega = ["alpha"]\n')
-    memory.refresh()
-    assert [hit.note.title for hit in memory.search("omega")] == ["Alpha"]
-    memory.save_settings({"search.meaning_weight": 0.0})
-    assert memory.search("omega") == ()
-    assert memory.settings.synonyms == (("omega", ("alpha",)),)
-
-
-def test_what_a_person_wrote_stays(memory: Memory) -> None:
-    (memory.home / SETTINGS_FILE).write_text("# mine\n[search]\ntext_weight = 0.5  # hm\nnewer = 1\n")
-    memory.refresh()
-    memory.save_settings({"search.text_weight": 0.25})
-    assert text_of(memory) == "# mine\n[search]\ntext_weight = 0.25  # hm\nnewer = 1\n"
 
 
 def test_undo_takes_settings_back_and_redo_sets_them_again(memory: Memory) -> None:
@@ -96,13 +73,6 @@ def test_what_no_setting_can_be_is_refused_and_nothing_is_written(
     assert not (memory.home / SETTINGS_FILE).exists()
 
 
-def test_a_file_that_cannot_be_read_is_left_alone(memory: Memory) -> None:
-    (memory.home / SETTINGS_FILE).write_text("[search\n")
-    with pytest.raises(BrokenFileError):
-        memory.save_settings({"search.text_weight": 0.25})
-    assert text_of(memory) == "[search\n"
-
-
 def test_what_another_program_sets_counts_from_the_next_look_on(memory: Memory) -> None:
     (memory.home / SETTINGS_FILE).write_text("[search]\ntext_weight = 0.9\n")
     memory.refresh()
@@ -135,17 +105,6 @@ def test_a_settings_file_that_is_a_link_out_of_the_folder_is_not_written(
     with pytest.raises(ReadOnlyError):
         memory.save_settings({"search.text_weight": 0.25})
     assert (tmp_path / "elsewhere.toml").read_text() == ""
-
-
-def test_a_search_may_be_tried_with_other_weights(memory: Memory) -> None:
-    from msgspec.structs import replace
-
-    tried = replace(memory.settings.search, text_weight=0.0)
-    assert memory.search("alpha", settings=tried)[0].breakdown.text == 0.0
-    assert memory.search("alpha")[0].breakdown.text > 0.0
-    explained = memory.explain("alpha", memory.snapshot.notes[0].id, settings=tried)
-    assert explained is not None
-    assert explained.hit.breakdown.text == 0.0
 
 
 async def test_whoever_watches_is_told_of_other_settings(memory: Memory) -> None:

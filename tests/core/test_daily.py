@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,7 +11,7 @@ from typing import Any
 
 import pytest
 from kits.forked import Forked
-from kits.memory_files import note_object, tree, write_graph
+from kits.memory_files import note_object, write_graph
 
 from core import daily
 from core.daily import count_as_daily, counts_of, daily_state, run_daily_pass
@@ -86,26 +85,6 @@ def test_a_due_pass_cleans_up_once_and_is_in_the_log(home: Path) -> None:
     assert passed(home, MORNING + DAY).ran
 
 
-def test_before_its_time_it_does_not_run_unless_it_is_told_to(home: Path) -> None:
-    early = MORNING - timedelta(hours=3)
-    assert passed(home, early).why_not == "not due"
-    assert passed(home, early, if_due=False).ran
-    assert not passed(home).ran
-
-
-def test_a_pass_with_nothing_to_do_ran_and_moves_nothing(home: Path) -> None:
-    assert passed(home).ran
-    while (done := passed(home, if_due=False)).reflection and not done.reflection.change_set.empty:
-        pass
-    before, entries = tree(home), len(Memory.open(home).history.log())
-    done = passed(home, MORNING + DAY)
-    assert done.ran
-    assert done.summary == "checked 1 note: nothing to do"
-    assert tree(home) == before
-    assert len(Memory.open(home).history.log()) == entries
-    assert len(runs(home)) >= 2
-
-
 def test_who_asks_changes_nothing_and_makes_no_log(home: Path) -> None:
     before = sorted(path.name for path in home.iterdir())
     state = daily_state(home, MORNING, UTC)
@@ -113,12 +92,6 @@ def test_who_asks_changes_nothing_and_makes_no_log(home: Path) -> None:
     assert state.waits_for_a_person
     assert not daily_state(home, MORNING - timedelta(hours=3), UTC).due
     assert sorted(path.name for path in home.iterdir()) == before
-
-
-def test_where_there_is_no_memory_none_is_made(tmp_path: Path) -> None:
-    done = passed(tmp_path / "none")
-    assert (done.ran, done.why_not) == (False, "no memory")
-    assert not (tmp_path / "none").exists()
 
 
 def test_a_reflection_that_fails_leaves_the_promotion_and_stays_due(
@@ -153,26 +126,6 @@ def test_a_promotion_that_fails_leaves_the_reflection(
     assert done.problems == (error,)
     assert runs(home)[0].problems == (error.message,)
     assert not passed(home, MORNING + timedelta(hours=1)).ran
-
-
-def test_whatever_ends_it_in_the_middle_lets_the_next_one_run(
-    home: Path, goal: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupted(self: object, **_: object) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Promoter, "promote", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            passed(home, promote=True)
-    # The reflection was done by then.
-    assert runs(home)[0].counts["rewritten"] == 1
-    with monkeypatch.context() as patch:
-        patch.setattr(Memory, "reflect", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            passed(home, MORNING + DAY)
-    assert not daily_state(home, MORNING + DAY, UTC).running
-    assert passed(home, MORNING + DAY).ran
 
 
 def test_every_file_that_was_promoted_to_before_is_kept_up_and_no_other(
@@ -212,18 +165,6 @@ def test_what_a_person_looked_through_is_the_pass_of_today(home: Path) -> None:
     assert runs(home)[0].counts == {"inspected": 1}
     assert not memory.daily_pass().ran
     assert counts_of(proposed)["rewritten"] == 1
-
-
-def test_the_state_is_one_document(home: Path) -> None:
-    document = daily_state(home, MORNING, UTC).to_dict()
-    assert json.loads(json.dumps(document)) == {
-        "due": True,
-        "nextDue": "2026-11-22T09:00:00.000Z",
-        "lastRun": None,
-        "running": False,
-        "daemon": None,
-    }
-    assert json.dumps(passed(home).to_dict())
 
 
 RUNNER = """

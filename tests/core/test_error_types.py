@@ -2,37 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 import re
 from pathlib import Path
-
-import pytest
 
 import core
 from core.errors import (
     REMEDIES,
     ErrorCode,
     InvalidInputError,
-    LockTimeoutError,
     Notice,
-    NuggetsError,
     Remedy,
     StorageError,
-    UnfinishedError,
-    partly_done,
 )
-
-
-def _classes() -> list[type[NuggetsError]]:
-    for module in pkgutil.walk_packages(core.__path__, "core."):
-        importlib.import_module(module.name)
-    found, waiting = [], [NuggetsError]
-    while waiting:
-        one = waiting.pop()
-        found.append(one)
-        waiting += one.__subclasses__()
-    return found
 
 
 def test_codes_are_stable_names_each_of_its_own() -> None:
@@ -42,12 +23,6 @@ def test_codes_are_stable_names_each_of_its_own() -> None:
         code.name
         for code in ErrorCode
         if code.name.replace("_", "-").lower() != code.replace("utf-8", "utf8")
-    ] == []
-
-
-def test_every_class_of_errors_has_a_code() -> None:
-    assert [
-        one.__name__ for one in _classes() if one is not NuggetsError and one.code is ErrorCode.ERROR
     ] == []
 
 
@@ -68,29 +43,6 @@ def test_every_remedy_that_is_given_is_known() -> None:
     sources = [path for name in ("core", "nuggets_tui") for path in (root / name).rglob("*.py")]
     found = {name for path in sources for names in given.findall(path.read_text()) for name in names if name}
     assert found <= {*REMEDIES}
-
-
-def test_what_is_partly_done_keeps_the_remedy_of_the_error_unless_it_has_another() -> None:
-    for given, remedy in ((None, Remedy("free-space")), (Remedy("repair-go-on"), Remedy("repair-go-on"))):
-        with pytest.raises(StorageError) as caught, partly_done("half of it stands", remedy=given):
-            raise StorageError("no room", kept="nothing was written", remedy=Remedy("free-space"))
-        assert (caught.value.kept, caught.value.remedy) == ("half of it stands", remedy)
-        assert str(caught.value) == caught.value.message
-    with pytest.raises(UnfinishedError) as unfinished, partly_done("half of it stands"):
-        raise UnfinishedError("no room", kept="it is in the log")
-    assert unfinished.value.kept == "it is in the log"
-
-
-def test_two_errors_are_the_same_by_what_they_are_not_by_their_words() -> None:
-    said = StorageError("no room (3 bytes left)", where="graph.json", remedy=Remedy("free-space"))
-    again = StorageError("no room (2 bytes left)", where="graph.json", remedy=Remedy("free-space"))
-    assert said.identity == again.identity
-    assert said.identity != StorageError("no room", where="nuggets.db", remedy=Remedy("free-space")).identity
-    assert (
-        said.identity
-        != StorageError("no room (3 bytes left)", where="graph.json", remedy=Remedy("try-again")).identity
-    )
-    assert said.identity != LockTimeoutError("no room (3 bytes left)", where="graph.json").identity
 
 
 def test_a_notice_says_what_it_is_about_whatever_its_words() -> None:

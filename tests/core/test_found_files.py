@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from core import Memory, memories
+from core import Memory
 from core.memories import FoundFile
 from core.memories import found_files as find
 
@@ -59,13 +59,3 @@ def test_no_pipe_link_or_folder_is_waited_for_or_listed_twice(tmp_path: Path) ->
     (tmp_path / "folder.json").mkdir()
     os.mkfifo(tmp_path / "pipe.json")
     assert len(found(tmp_path, tmp_path, tmp_path / ".." / tmp_path.name)) == 1
-
-
-def test_looking_is_bounded_and_an_agents_file_is_found_beside_many_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(memories, "_MOST_READ", 3)
-    for number in range(5):
-        (tmp_path / f"{number}.json").write_text(ENTITY)
-    (tmp_path / "claude.md").write_text("- Use tabs, never spaces\n")
-    assert set(found(tmp_path)) == {"0.json", "1.json", "2.json", "claude.md"}

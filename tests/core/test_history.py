@@ -12,7 +12,7 @@ from kits.memory_files import fact_object, facts_of, notes_of, tree, write_graph
 from core import Memory
 from core.errors import AmbiguousError, ConflictError, InvalidInputError, NotFoundError, NuggetsError
 from core.facts.edits import remember
-from core.graph.edits import create_note, edit_note, link_notes
+from core.graph.edits import edit_note, link_notes
 from core.model.change import Author, ChangeSet
 from core.model.draft import Draft
 
@@ -111,18 +111,6 @@ def test_what_is_taken_back_is_not_taken_back_twice(home: Path) -> None:
     assert [entry.change_set.kind for entry in memory.history.log()] == ["redo", "undo", "edit"]
 
 
-def test_an_undo_without_a_name_takes_the_newest_that_is_not_taken_back(home: Path) -> None:
-    memory = Memory.open(home)
-    first, second, third = (_tag(memory, tag) for tag in ("one", "two", "three"))
-    memory.history.undo(second.id)
-    memory.history.undo()
-    assert memory.history.taken_back() == {second.id, third.id}
-    memory.history.undo()
-    assert memory.history.taken_back() == {first.id, second.id, third.id}
-    with pytest.raises(NotFoundError):
-        memory.history.undo()
-
-
 # By name
 
 
@@ -199,23 +187,6 @@ def test_one_part_of_a_change_is_taken_back_and_done_again_alone(home: Path) -> 
     ]
 
 
-def test_a_fact_goes_with_its_note_and_a_link_with_both_its_ends(home: Path) -> None:
-    memory = Memory.open(home)
-
-    def edit(draft: Draft) -> None:
-        link_notes(draft, ONE, TWO, "kin")
-        remember(draft, "memory", "user:c", "value")
-
-    done = memory.change("link and fact", edit)[1]
-    assert len(_parts(done)) == 2
-    memory.history.undo(done.id, 1)
-    assert notes_of(home)[ONE]["links"] == notes_of(home)[TWO]["links"] == []
-    assert len(facts_of(home, "memory.nugget.json")) == 3
-    memory.history.undo(done.id, 2)
-    assert len(facts_of(home, "memory.nugget.json")) == 2
-    assert len([note for note in notes_of(home).values() if note["kind"] == "fact"]) == 2
-
-
 def _parts(done: ChangeSet) -> tuple[ChangeSet, ...]:
     from core.model.change_parts import change_parts
 
@@ -259,29 +230,6 @@ def test_what_stands_in_the_way_of_taking_back_is_named(home: Path) -> None:
     memory.history.undo(newer.id)
     memory.history.undo(older.id)
     assert _content(home) == "Content of note 1."
-
-
-def test_what_was_taken_back_itself_stands_in_nobodys_way(home: Path) -> None:
-    memory = Memory.open(home)
-    older, newer = _write(memory, "First."), _write(memory, "Second.")
-    memory.history.undo(newer.id)
-    memory.history.undo(older.id)
-    assert _content(home) == "Content of note 1."
-    with pytest.raises(ConflictError):
-        memory.history.redo(newer.id)
-    memory.history.redo(older.id)
-    memory.history.redo(newer.id)
-    assert _content(home) == "Second."
-
-
-def test_a_note_that_was_edited_since_it_was_made_is_not_taken_away_unseen(home: Path) -> None:
-    memory = Memory.open(home)
-    note, made = memory.change("made", lambda draft: create_note(draft, "memory", "New", "Text."))
-    edited = _write(memory, "More.", note.id)
-    with pytest.raises(ConflictError) as caught:
-        memory.history.undo(made.id)
-    assert edited.id in caught.value.message
-    assert note.id in notes_of(home)
 
 
 # Whose change
@@ -330,35 +278,3 @@ def test_a_change_of_another_program_is_taken_back_by_name_alone(home: Path) -> 
         memory.history.undo()
     memory.history.undo(entry.id)
     assert _texts(home)[ONE] == "Content of note 1."
-
-
-def test_what_a_person_takes_back_of_others_is_that_persons_to_do_again(home: Path) -> None:
-    memory, agent = Memory.open(home), Memory.open(home, author=AGENT)
-    done = _write(agent, "By an agent.")
-    memory.history.undo(done.id)
-    with pytest.raises(NotFoundError):
-        agent.history.redo()
-    with pytest.raises(NotFoundError):
-        agent.history.undo()
-    memory.history.redo()
-    assert _content(home) == "By an agent."
-
-
-def test_promotion_to_a_file_is_taken_back_and_done_again(home: Path, tmp_path: Path) -> None:
-    target = tmp_path / "project"
-    memory = Memory.open(home)
-    for turn in range(3):
-        memory.recall("user:a", session=f"s-{turn}")
-    note = next(note for note in memory.snapshot.notes if note.key == "user:a")
-    memory.change("durable", lambda draft: edit_note(draft, note.id, content="a durable value"))
-    result = memory.promotion.promote(memory_dir=target)
-    path = Path(result.path)
-    written = path.read_bytes()
-    memory.history.undo()
-    assert not path.exists()
-    memory.history.redo()
-    assert path.read_bytes() == written
-    path.write_bytes(written + b"A person's own words.\n")
-    with pytest.raises(ConflictError):
-        memory.history.undo()
-    assert path.read_bytes().endswith(b"own words.\n")

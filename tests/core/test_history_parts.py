@@ -8,8 +8,7 @@ import pytest
 from kits.memory_files import note_object, write_graph
 
 from core import Memory
-from core.errors import InvalidInputError, NotFoundError
-from core.graph.edits import edit_note, hide_note
+from core.graph.edits import hide_note
 
 IDS = [f"note-memory-{number:08x}" for number in (1, 2, 3)]
 
@@ -50,31 +49,3 @@ def test_bare_redo_does_the_pieces_again_in_turn_and_undo_then_takes_all_back(me
     assert _hidden(memory) == [True, True, True]
     memory.history.undo(id)
     assert _hidden(memory) == [False, False, False]
-
-
-def test_several_parts_are_named_at_once(memory: Memory) -> None:
-    id = _hide_all(memory)
-    memory.history.undo(f"{id}.1,3")
-    assert _hidden(memory) == [False, True, False]
-    assert memory.history.taken_back() == {f"{id}.1", f"{id}.3"}
-    memory.history.redo(f"{id}.3")
-    assert _hidden(memory) == [False, True, True]
-    with pytest.raises(NotFoundError, match="has 3 changes"):
-        memory.history.undo(f"{id}.4")
-    with pytest.raises(InvalidInputError, match="is not the id of a change"):
-        memory.history.undo(f"{id}.x")
-
-
-def test_an_entry_of_one_part_is_taken_back_by_either_name_and_only_once(memory: Memory) -> None:
-    first = memory.change("first", lambda draft: edit_note(draft, IDS[0], content="First."))[1].id
-    second = memory.change("second", lambda draft: edit_note(draft, IDS[1], content="Second."))[1].id
-    memory.history.undo(f"{second}.1")
-    entries = len(memory.history.log())
-    with pytest.raises(InvalidInputError, match="already undone"):
-        memory.history.undo(second)
-    assert len(memory.history.log()) == entries
-    memory.history.redo(f"{second}.1")
-    assert memory.history.undo().about == second
-    assert memory.history.undo().about == first
-    with pytest.raises(NotFoundError):
-        memory.history.undo()

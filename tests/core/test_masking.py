@@ -22,7 +22,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from kits.forked import forked_process
 from kits.laws import examples
-from kits.memory_files import fact_object, note_object, write_graph, write_nugget
+from kits.memory_files import note_object
 
 from core.errors import InvalidInputError, NotFoundError, NuggetsError
 from core.facts.edits import remember
@@ -203,16 +203,6 @@ def test_a_number_in_json_is_masked_as_a_number() -> None:
     assert json.loads(told) == {"pin": 0, "list": [0, 2], "text": "it is [masked: password]"}
 
 
-def test_words_are_masked_in_broken_json_where_key_or_title_says_what_they_are() -> None:
-    masks = Masks([Held("password", "dragon")])
-    told = masks.data(
-        b'{"facts": [{"key": "wifi password", "value": "dragon"}, {"key": "pet", "hits": 0, "value": "x"'
-    )
-    assert b"dragon" not in told
-    for harmless in (b'{"key": "pet", "value": "dragon"', b"snapdragons"):
-        assert masks.data(harmless) == harmless
-
-
 # A whole memory
 
 
@@ -317,20 +307,6 @@ def test_whatever_the_value_is_no_file_holds_it_afterwards(
             memory.secrets.mask(plan)
             assert memory.secrets.left(plan) == ()
         assert holding(outside, value) == []
-
-
-def test_what_another_program_wrote_escaped_is_found_and_masked(outside: Path) -> None:
-    home = outside / "memory"
-    told = json.dumps({"password": VALUE})
-    write_graph(
-        home, [note_object(1, content=f"the answer was {told}", title="Answer", extra={"raw": [told]})]
-    )
-    write_nugget(home, "memory", [fact_object("answer", json.dumps(told))])
-    with closing(Memory.open(home)) as memory:
-        assert len(memory.secrets.holders()) == 2
-        masked(memory)
-        assert not memory.snapshot.problems
-    assert holding(outside, VALUE) == []
 
 
 @pytest.mark.slow

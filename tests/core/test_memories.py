@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.facts.edits import remember
-from core.memories import PAGE_LIMIT, found_memories, memory_elsewhere, nearest_memories, pages, read_page
+from core.memories import PAGE_LIMIT, found_memories, memory_elsewhere, pages, read_page
 from core.memory import Memory
 
 
@@ -38,15 +38,6 @@ def test_claude_codes_folders_are_found_the_newest_first_and_empty_ones_left_out
         ("claude", "-old", 1, 9),
     ]
     assert found[0].at == "2023-11-14T22:13:21.000Z"
-
-
-def test_claude_codes_own_folder_may_be_another_one(tmp_path: Path) -> None:
-    folder = tmp_path / "elsewhere" / "projects" / "-p" / "memory"
-    folder.mkdir(parents=True)
-    (folder / "MEMORY.md").write_text("x")
-    assert found_memories(tmp_path / "home", {}) == ()
-    found = found_memories(tmp_path / "home", {"CLAUDE_CONFIG_DIR": str(tmp_path / "elsewhere")})
-    assert [one.path for one in found] == [str(folder)]
 
 
 def test_folders_of_facts_and_notes_are_found_wherever_they_likely_lie(tmp_path: Path) -> None:
@@ -124,12 +115,6 @@ def test_a_huge_page_is_cut_and_a_page_of_any_bytes_is_read(tmp_path: Path) -> N
     assert not read_page(str(odd)).cut
 
 
-def test_what_cannot_be_read_says_why(tmp_path: Path) -> None:
-    assert "No such file" in read_page(str(tmp_path / "missing.md")).problem
-    assert read_page(str(tmp_path / "nul\x00.md")).problem
-    assert read_page(str(tmp_path)).problem
-
-
 def test_looking_and_reading_change_nothing(tmp_path: Path) -> None:
     page = claude(tmp_path) / "MEMORY.md"
     page.write_text("as it was")
@@ -139,13 +124,3 @@ def test_looking_and_reading_change_nothing(tmp_path: Path) -> None:
     pages(page.parent)
     read_page(str(page))
     assert {path: (path.stat().st_mtime_ns, path.stat().st_size) for path in tmp_path.rglob("*")} == before
-
-
-def test_for_a_slip_of_the_pen_the_likeliest_memory_comes_first(tmp_path: Path) -> None:
-    for name in (".nuggets", "nuggets-of-work", "other-nuggets"):
-        a_memory(tmp_path / name)
-    (claude(tmp_path) / "MEMORY.md").write_text("x")
-    found = found_memories(tmp_path, {})
-    near = nearest_memories(tmp_path / "nugets-of-work", found, 2)
-    assert Path(near[0].path).name == "nuggets-of-work"
-    assert len(near) == 2

@@ -20,12 +20,11 @@ from kits.memory_files import (
 )
 
 from core import Memory
-from core.errors import BrokenFileError, InvalidInputError, NotFoundError
+from core.errors import BrokenFileError, InvalidInputError
 from core.facts.edits import remember
 from core.folder import default_home
-from core.graph.edits import create_note, edit_note, hide_note
+from core.graph.edits import create_note, edit_note
 from core.model.change import Author, ChangeSet, NoteChange
-from core.model.draft import Draft
 
 FIRST, SECOND = "note-memory-00000001", "note-memory-00000002"
 
@@ -42,13 +41,6 @@ def _their_edit(home: Path, content: str = "Theirs.") -> None:
     shaped = graph_of(home)["notes"]
     shaped[1]["content"] = content
     write_graph(home, shaped)
-
-
-def test_a_change_that_comes_to_nothing_is_no_history(home: Path) -> None:
-    memory = Memory.open(home)
-    _, done = memory.change("nothing", lambda draft: edit_note(draft, FIRST, content="Content of note 1."))
-    assert done.empty
-    assert memory.history.log() == ()
 
 
 def test_our_own_writes_are_not_taken_for_those_of_another_program(home: Path) -> None:
@@ -73,14 +65,6 @@ def test_refresh_is_true_only_when_something_changed(home: Path) -> None:
     assert memory.snapshot.revision > snapshot.revision
 
 
-def test_notes_that_did_not_change_are_the_same_objects_after_a_reload(home: Path) -> None:
-    memory = Memory.open(home)
-    first = memory.snapshot.note(FIRST)
-    _their_edit(home)
-    memory.refresh()
-    assert memory.snapshot.note(FIRST) is first
-
-
 def test_a_broken_file_leaves_the_last_good_snapshot_until_it_is_mended(home: Path) -> None:
     memory = Memory.open(home)
     good, whole = memory.snapshot, (home / GRAPH).read_bytes()
@@ -92,19 +76,6 @@ def test_a_broken_file_leaves_the_last_good_snapshot_until_it_is_mended(home: Pa
     (home / GRAPH).write_bytes(whole)
     memory.refresh()
     assert memory.snapshot.notes == good.notes
-    assert memory.history.log() == ()
-
-
-def test_an_edit_that_fails_changes_nothing(home: Path) -> None:
-    memory, before = Memory.open(home), tree(home)
-
-    def edit(draft: Draft) -> None:
-        edit_note(draft, FIRST, content="New.")
-        hide_note(draft, "note-memory-ffffffff")
-
-    with pytest.raises(NotFoundError):
-        memory.change("edit", edit)
-    assert tree(home) == before
     assert memory.history.log() == ()
 
 
@@ -150,16 +121,6 @@ def test_the_folder_is_the_one_named_else_that_of_the_environment_else_in_the_ho
     assert Memory.open().home == Path.home() / "elsewhere"
     monkeypatch.setenv("NUGGETS_HOME", "")
     assert Memory.open().home == Path.home() / ".nuggets"
-
-
-def test_a_folder_named_relatively_stays_the_same_when_the_working_folder_moves(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(home.parent)
-    memory = Memory.open("memory")
-    monkeypatch.chdir("/")
-    memory.change("edit", lambda draft: edit_note(draft, FIRST, content="New."))
-    assert notes_of(home)[FIRST]["content"] == "New."
 
 
 @pytest.mark.parametrize("text", ["[search", "\xff", "[search]\ntemperature = 'warm'", "[promotion]\nthreshold = 1.5",

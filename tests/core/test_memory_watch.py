@@ -96,19 +96,6 @@ async def test_a_folder_that_is_deleted_and_made_again_is_still_watched(home: Pa
 
 
 @pytest.mark.slow
-async def test_a_folder_that_does_not_exist_yet_is_waited_for_and_not_made(tmp_path: Path) -> None:
-    home = tmp_path / "later"
-    memory = Memory.open(home)
-    async with _listening(memory) as queue:
-        await asyncio.sleep(0)
-        assert not home.exists()
-        _write(home, "Here.")
-        told = await _told(queue)
-        assert isinstance(told, Snapshot)
-        assert told.note(FIRST).content == "Here."
-
-
-@pytest.mark.slow
 async def test_a_file_that_cannot_be_read_is_told_of_once_and_when_it_is_well_again(home: Path) -> None:
     memory = Memory.open(home)
     whole = (home / GRAPH).read_bytes()
@@ -142,17 +129,6 @@ async def test_what_another_program_wrote_is_told_of_before_what_it_took_back_is
             told = await _told(queue)
             assert isinstance(told, Snapshot)
             assert told.note(FIRST).content == content
-    assert graph_of(home)["notes"][0]["content"] == "Ours."
-
-
-async def test_our_own_change_is_told_of_too(home: Path) -> None:
-    memory = Memory.open(home)
-    async with _listening(memory) as queue:
-        await asyncio.to_thread(memory.change, "edit", lambda draft: edit_note(draft, FIRST, content="Ours."))
-        told = await _told(queue)
-        assert isinstance(told, Snapshot)
-        assert told.note(FIRST).content == "Ours."
-    assert [entry.change_set.kind for entry in memory.history.log()] == ["edit"]
     assert graph_of(home)["notes"][0]["content"] == "Ours."
 
 

@@ -107,15 +107,6 @@ def test_without_its_log_promotion_goes_by_titles_and_texts(memory: Memory, tmp_
     assert anew.promotion.promote(memory_dir=tmp_path).updated == 1
 
 
-def test_a_second_promotion_writes_nothing_not_even_into_the_log(memory: Memory, tmp_path: Path) -> None:
-    memory.promotion.promote(memory_dir=tmp_path)
-    memory.close()
-    before = {path.name: path.read_bytes() for path in memory.home.rglob("*") if path.is_file()}
-    memory.promotion.promote(memory_dir=tmp_path)
-    memory.close()
-    assert {path.name: path.read_bytes() for path in memory.home.rglob("*") if path.is_file()} == before
-
-
 def test_a_page_that_is_saved_while_it_is_thought_about_is_read_again(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -153,19 +144,6 @@ def test_the_present_projects_file_comes_first_then_those_written_to_before(
     memory.promotion.promote(cwd=here)
     assert memory.promotion.targets(here)[0].cwd == str(here)
     assert memory.promotion.targets(tmp_path)[0].cwd == str(here)
-
-
-def test_texts_and_paths_of_any_kind_are_remembered(memory: Memory, tmp_path: Path) -> None:
-    folder = tmp_path / "café '\"\n%"
-    page_there = folder / "MEMORY.md"
-    folder.mkdir()
-    page_there.write_bytes(b"## shared-context\n\n- **caf\xe9**: mine\n")
-    memory.change("odd", partial(edit_note, id=note_id(memory, "one"), title="a\u2028 **'b'** `x`"))
-    memory.promotion.promote(memory_dir=folder)
-    memory.change("odd", partial(delete_note, id=next(n.id for n in memory.snapshot.notes if "b" in n.title)))
-    assert memory.promotion.promote(memory_dir=folder).removed == 1
-    assert b"- **caf\xe9**: mine\n" in page_there.read_bytes()
-    assert memory.promotion.targets(tmp_path)[0].path == str(page_there)
 
 
 @pytest.mark.slow

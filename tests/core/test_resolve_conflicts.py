@@ -9,7 +9,7 @@ from kits.beside import ONE, TWO, content_of, make_home
 from kits.memory_files import note_object, notes_of, replace_bytes, write_graph
 
 from core import Memory
-from core.errors import ConflictError, InvalidInputError, NotFoundError
+from core.errors import ConflictError, InvalidInputError
 from core.graph.edits import edit_note
 
 LATER = "2026-06-01T00:00:00.000Z"
@@ -67,17 +67,6 @@ def test_a_conflict_waits_until_it_is_settled_as_somebody_says(
     again.history.undo()
     assert content_of(memory.home) == "Theirs."
     assert "ours" not in notes_of(memory.home)[ONE]["tags"]
-
-
-def test_a_conflict_is_passed_over_by_undo_and_redo(waiting: tuple[Memory, str]) -> None:
-    memory, id = waiting
-    with pytest.raises(NotFoundError):
-        memory.history.undo()
-    with pytest.raises(NotFoundError):
-        memory.history.redo()
-    with pytest.raises(InvalidInputError):
-        memory.history.redo(id)
-    assert len(memory.history.conflicts()) == 1
 
 
 def test_the_same_conflict_met_again_waits_beside_the_first(waiting: tuple[Memory, str]) -> None:

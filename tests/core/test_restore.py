@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kits.drafts import make_fact_note, make_note
 from kits.laws import examples
-from kits.memory_files import fact_object, note_object, tree, write_graph, write_nugget
+from kits.memory_files import fact_object, tree, write_graph, write_nugget
 from kits.steps import SEQUENCES, Step, assert_facts_and_notes_are_one, make_folder, take_step
 
 from core import Memory
 from core.errors import BrokenFileError, ConflictError, InvalidInputError, NotFoundError
-from core.facts.edits import forget, remember
-from core.graph.edits import delete_note, edit_note, link_notes
+from core.facts.edits import remember
+from core.graph.edits import delete_note
 from core.model.change import PERSON, ChangeSet
 from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.note import Note, replace
@@ -132,36 +132,6 @@ def test_one_note_comes_back_as_it_was_and_everything_else_stays_sound(
 # All of it
 
 
-def test_what_went_comes_back_to_its_place_and_what_came_since_goes() -> None:
-    one, two, three, four = (make_note(number) for number in range(1, 5))
-    wanted = _memory(one, two, three, facts={"a": "1", "b": "2", "c": "3"})
-    current = _memory(one, replace(three, content="Other."), four, facts={"a": "1", "c": "4", "d": "5"})
-    found = _back(current, wanted)
-    assert found.kind == "restore"
-    assert [(c.id, c.before, c.after, c.index) for c in sorted(found.notes, key=lambda c: c.id)] == [
-        (two.id, None, two, 1),
-        (three.id, current.note(three.id), three, None),
-        (four.id, four, None, 2),
-    ]
-    assert sorted((c.key, c.after.value if c.after else None) for c in found.facts) == [
-        ("b", "2"),
-        ("c", "3"),
-        ("d", None),
-    ]
-
-
-def test_a_nugget_whose_file_is_gone_is_made_again(tmp_path: Path) -> None:
-    write_graph(tmp_path, [])
-    path = write_nugget(tmp_path, "projects", [fact_object("a"), fact_object("b")], D=2048)
-    memory = Memory.open(tmp_path)
-    wanted = memory.snapshot
-    path.unlink()
-    memory.refresh()
-    memory.apply(_back(memory.snapshot, wanted))
-    nugget = Memory.open(tmp_path).snapshot.nugget("projects")
-    assert ([fact.key for fact in nugget.facts], nugget.meta.D) == (["a", "b"], 2048)
-
-
 def test_a_nugget_that_came_since_keeps_its_file_without_facts(tmp_path: Path) -> None:
     write_graph(tmp_path, [])
     memory = Memory.open(tmp_path)
@@ -213,19 +183,6 @@ def test_a_nugget_that_no_file_can_be_named_after_does_not_hold_up_the_rest() ->
     assert "'../evil'" in found.reason
 
 
-def test_a_note_and_a_fact_that_disagreed_come_back_disagreeing(tmp_path: Path) -> None:
-    fact_note = note_object(1, kind="fact", sourceKey="a", title="a", content="the note says this")
-    write_graph(tmp_path, [fact_note, note_object(2)])
-    write_nugget(tmp_path, "memory", [fact_object("a", "the fact says that")])
-    memory = Memory.open(tmp_path)
-    wanted = memory.snapshot
-    write_graph(tmp_path, [note_object(2)])
-    memory.refresh()
-    memory.apply(_back(memory.snapshot, wanted))
-    assert memory.snapshot.note(fact_note["id"]).content == "the note says this"
-    assert memory.snapshot.nugget("memory").facts[0].value == "the fact says that"
-
-
 # One note
 
 
@@ -243,21 +200,6 @@ A, B, C = (f"fact-memory-{number:08x}" for number in (0x10, 0x11, 0x12))
 ONE, TWO = (f"note-memory-{number:08x}" for number in (1, 2))
 
 
-def _keys(memory: Memory) -> list[str]:
-    return [fact.key for fact in memory.snapshot.nugget("memory").facts]
-
-
-def test_a_deleted_fact_note_comes_back_with_its_fact_and_its_links(memory: Memory) -> None:
-    wanted = _edited(memory, lambda draft: link_notes(draft, B, ONE, "kin"))
-    _edited(memory, lambda draft: (delete_note(draft, B), edit_note(draft, A, content="newer")))
-    memory.apply(_back(memory.snapshot, wanted, B))
-    assert memory.snapshot.note(B) == wanted.note(B)
-    assert memory.snapshot.note(ONE).links == wanted.note(ONE).links
-    assert memory.snapshot.note(A).content == "newer"
-    assert _keys(memory) == ["a", "b", "c", "d"]
-    assert [note.id for note in memory.snapshot.notes] == [note.id for note in wanted.notes]
-
-
 def test_a_key_that_was_stored_anew_is_not_overwritten(memory: Memory) -> None:
     wanted = memory.snapshot
     _edited(memory, lambda draft: (delete_note(draft, B), remember(draft, "memory", "b", "another")))
@@ -266,18 +208,6 @@ def test_a_key_that_was_stored_anew_is_not_overwritten(memory: Memory) -> None:
         _back(memory.snapshot, wanted, B)
     assert (caught.value.ours, caught.value.theirs) == ("b", "another")
     assert tree(memory.home) == before
-
-
-def test_a_note_whose_nugget_is_gone_brings_it_back(memory: Memory) -> None:
-    _edited(memory, lambda draft: remember(draft, "other", "k", "v"))
-    wanted = memory.snapshot
-    note = wanted.fact_notes["other", "k"]
-    _edited(memory, lambda draft: forget(draft, "other", "k"))
-    (memory.home / "other.nugget.json").unlink()
-    memory.refresh()
-    memory.apply(_back(memory.snapshot, wanted, note.id))
-    assert memory.snapshot.nugget("other").facts == wanted.nugget("other").facts
-    assert memory.snapshot.note(note.id) == note
 
 
 def test_a_note_that_was_not_there_or_cannot_be_read_is_named() -> None:
@@ -305,13 +235,6 @@ def test_a_note_that_comes_back_keeps_what_it_was_recalled_since() -> None:
     (change,) = _back(_memory(now), _memory(then), then.id).notes
     assert change.after is not None
     assert (change.after.content, change.after.hits, change.after.last_hit_session) == ("old", 7, "late")
-
-
-def test_a_note_that_differs_in_recalls_alone_gets_those_of_then() -> None:
-    then = make_note(1, hits=1)
-    (change,) = _back(_memory(replace(then, hits=7)), _memory(then), then.id).notes
-    assert change.after is not None
-    assert change.after.hits == 1
 
 
 def test_a_change_made_while_the_clock_stood_in_the_past_begins_no_log(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ import pytest
 from core.daily import count_as_daily, daily_state, request_review
 from core.memory import Memory
 from core.model.change import Author
-from core.storage.files.presence import DaemonOn
 
 MORNING = datetime(2026, 11, 22, 8, 0, tzinfo=UTC)
 CODEX = Author("agent", "codex")
@@ -43,27 +42,6 @@ def test_it_is_done_once_a_person_looked_through_a_cleanup_or_a_pass_ran(memory:
     else:
         memory.daily_pass(if_due=False)
     assert daily_state(memory.home, MORNING, UTC).asked is None
-
-
-def test_status_says_who_asked_and_what_to_do(memory: Memory) -> None:
-    from click.testing import CliRunner
-
-    from nuggets_tui.cli import program
-
-    request_review(memory, MORNING, 1)
-    memory.close()
-    told = CliRunner().invoke(program, ["--home", str(memory.home), "status"])
-    assert told.exit_code == 0
-    assert (
-        "codex asked for a cleanup on 2026-11-22 08:00: 1 change to review with nuggets reflect"
-        in told.stdout
-    )
-
-
-def test_a_daemon_does_not_answer_for_the_person(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("core.daily.daemon_on", lambda home: DaemonOn(None, ""))
-    request_review(memory, MORNING, 1)
-    assert daily_state(memory.home, MORNING, UTC).waits_for_a_person
 
 
 def test_without_a_log_nothing_is_kept_and_no_file_made(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import pytest
@@ -73,15 +73,6 @@ def test_a_missed_pass_waits_for_waking_hours(now: str, expected: bool) -> None:
     assert due(at(now), ran("2026-11-21T03:00"), settings(hour=3)) is expected
 
 
-def test_a_pass_late_in_the_evening_that_was_missed_is_caught_up_in_the_morning() -> None:
-    night = settings(hour=23, minute=30)
-    assert due(at("2026-11-22T23:40"), ran("2026-11-21T23:30"), night)
-    assert not due(at("2026-11-23T00:05"), ran("2026-11-21T23:30"), night)
-    assert next_due(at("2026-11-23T00:05"), ran("2026-11-21T23:30"), night) == at("2026-11-23T08:00")
-    # It shares the day's pass, and the day after is as set again.
-    assert next_due(at("2026-11-23T08:01"), ran("2026-11-23T08:00"), night) == at("2026-11-24T23:30")
-
-
 def test_waking_hours_may_go_over_midnight_and_may_be_none() -> None:
     owl, never = settings(waking=(22, 6)), settings(waking=(8, 8))
     hours = [hour for hour in range(24) if is_waking(at(f"2026-11-22T{hour:02}:00"), owl)]
@@ -93,30 +84,6 @@ def test_waking_hours_may_go_over_midnight_and_may_be_none() -> None:
 
 
 # Changes of the clock
-
-
-def test_a_time_that_the_clock_jumps_over_runs_as_much_later() -> None:
-    berlin, set_time = zone_of("Europe/Berlin"), settings(hour=2, minute=30)
-    yesterday = ran("2026-03-28T02:30", berlin)
-    assert not due(at("2026-03-29T03:29", berlin), yesterday, set_time)
-    assert due(at("2026-03-29T03:30", berlin), yesterday, set_time)
-
-
-def test_a_time_that_comes_twice_runs_once() -> None:
-    berlin, set_time = zone_of("Europe/Berlin"), settings(hour=2, minute=30)
-    first = at("2026-10-25T02:30", berlin)
-    assert moment_on(date(2026, 10, 25), berlin, set_time) == at("2026-10-25T00:30")
-    assert due(first, ran("2026-10-24T02:30", berlin), set_time)
-    again = first.replace(fold=1)
-    assert again.astimezone(UTC) - first.astimezone(UTC) == timedelta(hours=1)
-    assert not due(again, LastRun(first.astimezone(UTC), first.date()), set_time)
-
-
-def test_a_day_that_a_zone_left_out_has_no_pass() -> None:
-    apia = zone_of("Pacific/Apia")
-    assert moment_on(date(2011, 12, 30), apia, settings()) is None
-    after = next_due(at("2011-12-29T10:00", apia), ran("2011-12-29T09:00", apia), settings())
-    assert after == at("2011-12-31T09:00", apia)
 
 
 def test_whoever_flies_gets_no_second_pass_on_a_day() -> None:

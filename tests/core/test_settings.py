@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from core.memory import Memory
 from core.settings import SETTINGS_FILE, Settings, SettingsReader, load_settings
 from core.settings.sections import GUARDS
-from core.settings.tree import Setting, seconds_of, settings_by_name, usable, value_of
+from core.settings.tree import seconds_of, settings_by_name, usable, value_of
 from core.settings.warnings import WarningKind
 
 
@@ -71,19 +71,6 @@ def test_a_senseless_value_is_told_in_one_line_that_names_it_and_its_default_cou
         assert found == replace(Settings(), warnings=found.warnings)
 
 
-def test_beside_a_wrong_value_all_others_hold(tmp_path: Path) -> None:
-    found = load(
-        tmp_path,
-        "search = 5\n[promotion]\nthreshold = 'x'\nread_lines = 7\n[backups]\nkeep = 0\n[app]\nvim = true\n",
-    )
-    assert {one.name: (one.given, one.used, one.hint) for one in found.problems} == {
-        "search": ("5", None, "a table"),
-        "promotion.threshold": ('"x"', 3, "1 or more"),
-        "backups.keep": ("0", 14, "from 1 to 10,000"),
-    }
-    assert (found.promotion.threshold, found.promotion.read_lines, found.app.vim) == (3, 7, True)
-
-
 def test_the_environment_comes_before_the_file(tmp_path: Path) -> None:
     found = load(tmp_path, "[reflection]\nhour = 3\nminute = 7\n", MEMORY_REFLECTION_HOUR="22")
     assert (found.reflection.hour, found.reflection.minute) == (22, 7)
@@ -111,10 +98,6 @@ def test_of_a_file_that_cannot_be_read_the_defaults_count_and_its_guards_are_str
     assert (found.search, found.reflection) == (Settings().search, Settings().reflection)
     assert {name: value_of(found, name) for name in GUARDS} == GUARDS
     assert (tmp_path / SETTINGS_FILE).read_bytes() == data
-
-
-def test_it_is_told_where_a_file_is_no_toml(tmp_path: Path) -> None:
-    assert "line 2, column 7" in load(tmp_path, "[app]\nvim = tru\n").problems[0].hint
 
 
 def test_what_is_no_regular_file_is_not_waited_for(tmp_path: Path) -> None:
@@ -198,15 +181,6 @@ def test_words_that_mean_the_same_are_read_as_a_list_or_as_one(
 ) -> None:
     settings = load(tmp_path, text)
     assert (settings.synonyms, [one.name for one in settings.problems]) == (kept, wrong)
-
-
-def test_a_range_is_written_as_people_write_numbers() -> None:
-    number = Setting("a.b", float, 1.0)
-    assert number.allowed == ""
-    assert number._replace(low=0, high=1_000_000).allowed == "from 0 to 1,000,000"
-    assert number._replace(low=0.001, high=0.5, above=True).allowed == "above 0.001 and at most 0.5"
-    assert number._replace(low=2_500_000.5).allowed == "2,500,000.5 or more"
-    assert number._replace(low=0, above=True).allowed == "above 0"
 
 
 def test_every_setting_has_a_default_that_it_may_have_and_those_that_are_listed_a_name_of_their_own() -> None:

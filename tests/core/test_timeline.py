@@ -44,12 +44,6 @@ def live(memory: Memory, steps: list[Step]) -> list[tuple[str, tuple[object, ...
     return states
 
 
-def files(home: Path) -> dict[str, bytes]:
-    """The files of notes and facts, byte for byte."""
-    found = [*home.glob("*.json"), *home.glob("graph/*.json")]
-    return {str(path.relative_to(home)): path.read_bytes() for path in found}
-
-
 @pytest.mark.slow
 @FEW
 @given(steps=SEQUENCES, data=st.data())
@@ -68,22 +62,6 @@ def test_every_state_that_ever_was_is_there_at_its_time(steps: list[Step], data:
         assert state(timeline.at(0)) == state(memory.snapshot)
 
 
-@pytest.mark.slow
-@FEW
-@given(steps=SEQUENCES, walk=st.lists(st.integers(0, 12), max_size=12), stride=st.sampled_from((1, 3, 64)))
-def test_sliding_back_and_forth_ends_where_it_began(steps: list[Step], walk: list[int], stride: int) -> None:
-    with tempfile.TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("core.timeline._STRIDE", stride)
-        patch.setattr("core.timeline._RECENT", 2)
-        memory = make_folder(Path(name))
-        live(memory, steps)
-        timeline = memory.history.timeline()
-        before = [state(timeline.at(position)) for position in range(len(timeline) + 1)]
-        for position in walk:
-            assert state(timeline.at(position)) == before[min(position, len(timeline))]
-        assert timeline.at(0) is memory.snapshot
-
-
 @pytest.fixture
 def memory(tmp_path: Path) -> Memory:
     """A small memory with one entry in its log."""
@@ -94,14 +72,6 @@ def test_a_time_before_the_log_is_refused_with_how_far_it_reaches(memory: Memory
     with pytest.raises(NotFoundError) as caught:
         memory.history.timeline().position_at("2001-01-01T00:00:00.000Z")
     assert memory.history.timeline().reach in caught.value.todo
-
-
-def test_a_memory_without_a_log_has_no_past(tmp_path: Path) -> None:
-    timeline = Memory.open(tmp_path / "none").history.timeline()
-    assert (len(timeline), timeline.reach, timeline.stops) == (0, "", [0])
-    assert timeline.at(5).notes == ()
-    with pytest.raises(NotFoundError, match="the history is empty"):
-        timeline.position_at("2026-11-18T12:00:00.000Z")
 
 
 def test_a_person_stops_at_changes_and_passes_over_recalls(memory: Memory) -> None:
@@ -160,20 +130,6 @@ def test_states_asked_for_at_once_by_several_threads_are_the_same(memory: Memory
 A, B, C, D = (f"2026-11-23T0{hour}:00:00.000Z" for hour in range(1, 5))
 PAST, FUTURE = "1998-01-01T00:00:00.000Z", "2036-01-01T00:00:00.000Z"
 EARLIER = "2026-11-23T00:59:30.000Z"
-
-
-@pytest.mark.parametrize(
-    ("times", "made"),
-    [
-        ([A, B, C], [A, B, C]), ([A, PAST, C], [A, A, C]), ([A, B, PAST], [A, B, B]),
-        ([A, PAST, PAST, B, C, D], [A, A, A, B, C, D]), ([A, FUTURE, C], [A, A, C]),
-        ([A, B, FUTURE], [A, B, B]), ([A, FUTURE], [A, A]), ([PAST, A], [PAST, A]),
-        ([FUTURE, A, B], [A, A, B]), ([A, EARLIER, B], [A, A, B]), ([FUTURE], [FUTURE]),
-        ([], []), ([A, "no time", B], [A, A, B]),
-    ],
-)  # fmt: skip
-def test_the_order_of_entries_rules_over_their_times(times: list[str], made: list[str]) -> None:
-    assert times_in_order(times, D) == made
 
 
 @given(st.lists(st.sampled_from([A, B, C, D, PAST, FUTURE, EARLIER, "no time"]), max_size=12))

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from kits.hostile import HOSTILE
 
-from core.errors import StorageError
 from core.graph.edits import create_note
 from core.memory import Memory
 from core.storage.personal.unsaved_files import unsaved_folder
@@ -121,19 +120,6 @@ def test_what_is_put_aside_is_offered_at_once_and_what_is_ended_never(
     assert len(files_of(home, state)) == 1
 
 
-def test_the_newest_is_offered_first_and_what_cannot_be_read_not_at_all(
-    home: Path, state: dict[str, str]
-) -> None:
-    texts = texts_of(home, state)
-    for at in ("2", "3", "1"):
-        texts.keep().put_aside(Unsaved("note", values={"text": at}, at=at))
-    folder = unsaved_folder(home, state)
-    assert folder is not None
-    (folder / f"{'0' * 16}-{'a' * 16}.json").write_bytes(b'{"version": 1, "values": [1]}')
-    (folder / f"{'0' * 16}-{'b' * 16}.json").symlink_to(folder / files_of(home, state)[0])
-    assert [text.at for text in offered(texts)] == ["3", "2", "1"]
-
-
 def test_each_memory_has_texts_of_its_own_that_nobody_else_may_read(
     home: Path, state: dict[str, str]
 ) -> None:
@@ -151,18 +137,6 @@ def test_each_memory_has_texts_of_its_own_that_nobody_else_may_read(
 def test_a_person_may_have_none_and_none_lie_inside_the_memory(home: Path) -> None:
     assert UnsavedTexts.of(home, {"NUGGETS_STATE": "off"}) is None
     assert UnsavedTexts.of(home, {"NUGGETS_STATE": str(home / "state")}) is None
-
-
-def test_looking_for_texts_makes_no_file(home: Path, state: dict[str, str]) -> None:
-    assert texts_of(home, state).offered() == ()
-    assert not Path(state["NUGGETS_STATE"]).exists()
-
-
-def test_a_folder_that_cannot_be_written_is_said(home: Path, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
-    texts = texts_of(home, {"NUGGETS_STATE": str(tmp_path / "file")})
-    with pytest.raises(StorageError):
-        texts.keep().write(TEXT)
 
 
 def test_locks_of_processes_that_ended_long_ago_are_cleared_away(home: Path, state: dict[str, str]) -> None:

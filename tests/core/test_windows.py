@@ -9,7 +9,6 @@ import pytest
 from core.errors import NotFoundError
 from core.graph.edits import create_note
 from core.memory import Memory
-from core.model.window import Window
 
 
 def make(memory: Memory, title: str) -> None:
@@ -42,22 +41,6 @@ def test_undo_takes_back_the_last_change_of_its_own_window(
             memory.history.undo()
 
 
-def test_redo_does_again_what_its_own_window_took_back(two: tuple[Memory, Memory], tmp_path: Path) -> None:
-    one, other = two
-    make(one, "a")
-    make(other, "b")
-    one.history.undo()
-    make(other, "c")
-    with pytest.raises(NotFoundError):
-        other.history.redo()
-    one.history.redo()
-    assert titles(tmp_path) == ["a", "b", "c"]
-    one.history.undo()
-    other.history.undo()
-    other.history.redo()
-    assert titles(tmp_path) == ["b", "c"]
-
-
 def test_what_was_there_when_a_window_opened_is_taken_back_after_its_own(tmp_path: Path) -> None:
     make(Memory.open(tmp_path), "earlier")
     one, other = Memory.open(tmp_path), Memory.open(tmp_path)
@@ -69,13 +52,3 @@ def test_what_was_there_when_a_window_opened_is_taken_back_after_its_own(tmp_pat
     one.history.redo()
     one.history.redo()
     assert titles(tmp_path) == ["earlier", "elsewhere", "here"]
-
-
-def test_memories_of_one_window_share_what_they_take_back(tmp_path: Path) -> None:
-    window = Window()
-    one, other = Memory.open(tmp_path, window=window), Memory.open(tmp_path, window=window)
-    make(one, "a")
-    make(other, "b")
-    one.history.undo()
-    other.history.undo()
-    assert titles(tmp_path) == []

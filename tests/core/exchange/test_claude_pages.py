@@ -82,12 +82,6 @@ def test_a_page_says_the_text_that_it_was_given(front: str, body: str, content: 
     assert _changed(made, content=said.content) == made
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_front_matter_stays_when_a_page_that_ends_with_it_gets_a_text(end: str) -> None:
-    page = f"---{end}name: a{end}---"
-    assert _changed(page, content="A text.") == f"{page}{end}A text."
-
-
 @pytest.mark.slow
 @LAWS
 @given(front=FRONT, body=TEXT, title=TEXT)
@@ -175,11 +169,3 @@ def test_the_index_loses_and_gets_back_a_line_and_other_words(
     changed = memory_index.with_own_words(text, files, "".join(words))
     assert memory_index.own_words(changed, files).split() == "".join(words).split()
     assert memory_index.entries(changed, files) or not memory_index.entries(text, files)
-
-
-def test_a_line_that_comes_back_stands_behind_the_last_one_that_points_to_a_page() -> None:
-    index = "# Mine\n\n- [A](a.md) — x\n- [B](b.md)\n\nWords.\n"
-    without, lines = memory_index.without_lines(index, "a.md")
-    assert memory_index.with_lines(without, "a.md", lines) == (
-        "# Mine\n\n- [B](b.md)\n- [A](a.md) — x\n\nWords.\n"
-    )

@@ -18,7 +18,7 @@ from kits.memory_files import fact_object, tree, write_nugget
 from kits.steps import make_folder
 
 from core import Memory
-from core.errors import ConflictError, ErrorCode, InvalidInputError, NotFoundError, NuggetsError
+from core.errors import ConflictError, ErrorCode, InvalidInputError, NuggetsError
 from core.exchange import records
 from core.exchange.records import FORMATS
 
@@ -68,23 +68,6 @@ def test_what_cannot_be_read_is_one_error_with_its_place(
     error = refused(memory, path)
     assert line in error.message
     assert error.exit_code == 2
-
-
-def test_a_source_that_is_not_there_or_no_file_is_an_error(memory: Memory, tmp_path: Path) -> None:
-    assert isinstance(refused(memory, tmp_path / "gone"), NotFoundError)
-    os.mkfifo(tmp_path / "pipe")
-    assert refused(memory, tmp_path / "pipe").code is ErrorCode.WRONG_KIND_OF_FILE
-    (tmp_path / "nothing").mkdir()
-    assert "--format" in refused(memory, tmp_path / "nothing").message
-
-
-def test_a_newer_export_is_refused(memory: Memory, tmp_path: Path) -> None:
-    document = json.loads(memory.exchange.export("json").data)
-    (tmp_path / "later.json").write_text(json.dumps(document | {"version": 2}))
-    assert "newer" in refused(memory, tmp_path / "later.json").message
-    document["graph"]["version"] = 9
-    (tmp_path / "later.json").write_text(json.dumps(document))
-    assert "newer" in refused(memory, tmp_path / "later.json").message
 
 
 def test_of_a_folder_the_good_pages_come_and_the_bad_ones_are_named(memory: Memory, tmp_path: Path) -> None:
@@ -274,14 +257,3 @@ def test_a_list_of_a_vault_that_leads_elsewhere_removes_nothing(memory: Memory, 
     (vault / ".nuggets-export.json").write_text(json.dumps(listed))
     memory.exchange.export("markdown", vault, force=True)
     assert victim.read_text() == "mine"
-
-
-def test_a_vault_is_not_written_through_a_link(memory: Memory, tmp_path: Path) -> None:
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    vault = tmp_path / "vault"
-    vault.mkdir()
-    (vault / "memory").symlink_to(elsewhere)
-    with pytest.raises(InvalidInputError):
-        memory.exchange.export("markdown", vault, force=True)
-    assert not list(elsewhere.iterdir())

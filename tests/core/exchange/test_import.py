@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -12,10 +11,10 @@ from kits.memory_files import fact_object, note_object, tree, write_graph, write
 from kits.steps import make_folder
 
 from core import Memory
-from core.errors import InvalidInputError, StorageError
+from core.errors import StorageError
 from core.exchange.plan import ImportResult
 from core.facts.edits import remember
-from core.graph.edits import create_note, edit_note, hide_note
+from core.graph.edits import create_note, edit_note
 from core.promotion.bullet import bullet
 
 SAMPLES = Path(__file__).parents[2] / "golden" / "exchange"
@@ -57,25 +56,6 @@ def test_importing_twice_adds_nothing_and_one_undo_gives_the_first_state(memory:
     memory.history.undo()
     assert memory.snapshot.notes == notes
     assert tree(memory.home) == before
-
-
-@pytest.mark.parametrize("sample", ALL)
-def test_a_preview_changes_no_file_and_tells_what_the_import_does(memory: Memory, sample: str) -> None:
-    before = tree(memory.home)
-    proposed = bring(memory, SAMPLES / sample, dry_run=True)
-    assert tree(memory.home) == before
-    done = bring(memory, SAMPLES / sample)
-    assert [(item.id, item.status) for item in done.items] == [
-        (item.id, item.status) for item in proposed.items
-    ]
-
-
-def test_a_text_that_is_there_already_is_not_added_again(memory: Memory, tmp_path: Path) -> None:
-    memory.change("mine", lambda draft: create_note(draft, "app", "Rule", "Build with   make"))
-    memory.change("mine", lambda draft: hide_note(draft, create_note(draft, "app", "Old", "Use tabs").id))
-    (tmp_path / "AGENTS.md").write_text("- Build with make\n- Use tabs\n- Build with make\n- New one\n")
-    result = bring(memory, tmp_path / "AGENTS.md")
-    assert [item.status for item in result.items] == ["same", "same", "same", "new"]
 
 
 def test_what_was_promoted_to_a_page_does_not_come_back_from_it(memory: Memory, tmp_path: Path) -> None:
@@ -159,27 +139,6 @@ def test_a_whole_memory_comes_into_one_that_is_not_empty_with_ids_times_and_reca
     assert not [one for one in memory.maintenance.verify() if "note-x" in one.where or "port" in one.where]
 
 
-@pytest.mark.parametrize(("key", "value"), [("port", "a  b"), ("Port", "a b")])
-def test_a_fact_that_is_there_but_for_case_and_white_space_stays_and_its_note_comes(
-    tmp_path: Path, key: str, value: str
-) -> None:
-    write_nugget(tmp_path / "home", "x", [fact_object(key, value)])
-    write_nugget(tmp_path / "other", "x", [fact_object("port", "a b")])
-    fact_note = note_object(1, nugget="x", kind="fact", sourceKey="port", title="port", content="a b")
-    write_graph(tmp_path / "other", [fact_note])
-    memory = Memory.open(tmp_path / "home")
-    assert [item.status for item in bring(memory, tmp_path / "other").items] == ["new"]
-    assert [(fact.key, fact.value) for fact in memory.snapshot.nugget("x").facts] == [(key, value)]
-    assert [note.id for note in memory.snapshot.notes] == [fact_note["id"]]
-
-
-def test_notes_without_a_nugget_go_where_the_caller_says(memory: Memory) -> None:
-    result = bring(memory, SAMPLES / "agents", nugget="app")
-    assert {item.nugget for item in result.items} == {"app"}
-    with pytest.raises(InvalidInputError):
-        bring(memory, SAMPLES / "agents", nugget="../evil")
-
-
 def test_an_import_says_where_each_note_came_from_but_nothing_of_a_credential(
     memory: Memory, tmp_path: Path
 ) -> None:
@@ -246,11 +205,3 @@ def test_an_import_that_was_stopped_behind_the_history_can_be_done_again(
     bring(other, tmp_path / "whole.json")
     assert other.snapshot.notes == memory.snapshot.notes
     assert len(other.history.log(limit=None)) == len({entry.id for entry in other.history.log(limit=None)})
-
-
-def test_a_note_graph_alone_and_one_fact_file_alone_can_be_imported(memory: Memory, tmp_path: Path) -> None:
-    other = Memory.open(tmp_path / "other")
-    bring(other, SAMPLES / "donna" / "project.donna.json")
-    assert other.recall("test command", record=False).answer == "pytest -q"
-    data = json.dumps({"version": 3, "notes": [note_object(5, nugget="lone")]}).encode()
-    assert len(bring(other, data).of("new")) == 1

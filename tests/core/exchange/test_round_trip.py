@@ -123,10 +123,6 @@ def test_json_keeps_what_this_program_does_not_know(
         assert tree(carried(Memory.open(home), Path(name)).home) == tree(home)
 
 
-def test_json_keeps_what_the_original_wrote_byte_for_byte(store: Path, tmp_path: Path) -> None:
-    assert tree(carried(Memory.open(store), tmp_path).home) == tree(store)
-
-
 def test_an_export_of_the_first_version_gives_the_memory_that_it_was_made_of(tmp_path: Path) -> None:
     golden = Path(__file__).parents[2] / "golden" / "exchange" / "whole" / "export.json"
     memory = Memory.open(tmp_path)
@@ -137,14 +133,6 @@ def test_an_export_of_the_first_version_gives_the_memory_that_it_was_made_of(tmp
         "Helix",
         0.5,
     )
-
-
-def test_settings_and_saved_searches_come_along(tmp_path: Path) -> None:
-    memory = make_folder(tmp_path / "first")
-    memory.save_settings({"search.text_weight": 0.5})
-    other = carried(memory, tmp_path)
-    assert (other.home / "settings.toml").read_bytes() == (memory.home / "settings.toml").read_bytes()
-    assert other.settings.search.text_weight == 0.5
 
 
 def test_an_export_says_what_it_is_and_holds_the_version(tmp_path: Path) -> None:

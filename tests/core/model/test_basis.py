@@ -13,15 +13,12 @@ from kits.drafts import make_link, make_note
 from core import Memory
 from core.model.note import (
     BASIS_LIMIT,
-    VectorSpec,
     custom_tags,
     normalise_tag,
     normalised_note,
     replace,
-    to_file_dict,
     utf16_length,
     vector_spec,
-    with_system_tags,
 )
 from core.settings import InferenceSettings
 from core.storage.format.codec import read_note
@@ -83,12 +80,6 @@ def test_the_seed_is_the_length_in_the_units_of_javascript() -> None:
     assert utf16_length("a😀\ud800") == 4
 
 
-@pytest.mark.slow
-@given(st.text())
-def test_the_length_is_that_of_utf16(text: str) -> None:
-    assert utf16_length(text) == len(text.encode("utf-16-le", "surrogatepass")) // 2
-
-
 @pytest.mark.parametrize(("text", "tokens"), [
     ("The CI-build of src/Main.ts:47 is A failure, café I", ["ci-build", "src/main", "ts:47", "failure", "caf"]),
     ("The User's ci-build", ["user", "ci-build"]), ("a b cd", ["cd"]), ("x_y:z/w", ["x_y:z/w"]),
@@ -118,12 +109,6 @@ def test_system_tags_follow_scope_and_type_and_settling_twice_is_settling_once(
     assert len(set(done.tags)) == len(done.tags)
 
 
-def test_old_system_tags_go_and_right_ones_keep_their_place() -> None:
-    note = replace(make_note(1), tags=("x", "scope:user", "scope:self", "type:fact", "Memory", "type:note"))
-    assert with_system_tags(note) == ("x", "scope:user", "memory", "type:note")
-    assert custom_tags(note) == ("x", "Memory")
-
-
 @pytest.mark.parametrize(
     ("tag", "stored"),
     [
@@ -134,8 +119,3 @@ def test_old_system_tags_go_and_right_ones_keep_their_place() -> None:
 def test_tags_are_lower_case_with_hyphens(tag: str, stored: str) -> None:
     assert normalise_tag(tag) == stored
     assert normalise_tag(stored) == stored
-
-
-def test_unknown_fields_of_a_vector_stay() -> None:
-    note = replace(make_note(1), vector=VectorSpec(seed=0, basis=(), extra={"later": 1}))
-    assert to_file_dict(normalised_note(note, lambda _: True))["vector"]["later"] == 1

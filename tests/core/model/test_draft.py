@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from kits.drafts import (
     NOW_TEXT,
-    found,
     make_draft,
     make_fact_note,
     make_note,
 )
 
 from core.model.change import PERSON, Author, ChangeSet
-from core.model.draft_facts import index_among_all
 from core.model.fact import Fact
 from core.model.note import replace
 
@@ -66,19 +64,6 @@ def test_new_ids_are_free_also_of_removed_and_unreadable_notes() -> None:
     assert draft.new_id("note", "memory") == "note-memory-000000a2"
 
 
-def test_the_note_of_a_fact_is_found_visible_ones_first_as_the_draft_has_it() -> None:
-    hidden, shown = make_fact_note(1, "k", "v", hidden=True), make_fact_note(2, "k", "v")
-    draft = make_draft(hidden, shown, make_fact_note(3, "k", "v", nugget_name="other"))
-    assert draft.fact_note("memory", "k") == shown
-    assert draft.fact_note("memory", "k", hidden=True) == hidden
-    assert draft.fact_note("memory", "K") is None
-    draft.put(replace(shown, source_key="l", title="l"))
-    assert draft.fact_note("memory", "k") == hidden
-    assert draft.fact_note("memory", "l") == found(draft, shown)
-    draft.remove(hidden.id)
-    assert draft.fact_note("memory", "k") is None
-
-
 def test_taking_a_change_set_back_swaps_before_and_after() -> None:
     note = make_fact_note(1, "k", "v")
     draft = make_draft(note, facts={"j": "w", "k": "v"})
@@ -99,12 +84,3 @@ def test_taking_a_change_set_back_swaps_before_and_after() -> None:
 
 def _without_kind(change_set: ChangeSet) -> object:
     return change_set.notes, change_set.facts, change_set.nuggets, change_set.files
-
-
-def test_an_index_counts_hidden_facts_in_and_a_place_does_not() -> None:
-    assert [index_among_all(place, [1, 3]) for place in range(4)] == [0, 2, 4, 5]
-    for hidden in ([], [0], [0, 1, 2], [2, 7]):
-        for place in range(6):
-            index = index_among_all(place, hidden)
-            assert index not in hidden
-            assert index - sum(other < index for other in hidden) == place

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,7 +11,6 @@ from core.model.infer import (
     infer_meta,
     infer_scope,
     infer_stability,
-    is_scratch,
     semantic_tags,
     subject_of,
 )
@@ -53,12 +51,6 @@ def test_an_explicit_prefix_wins_over_every_word(scope: str) -> None:
 )  # fmt: skip
 def test_words_count_as_wholes(key: str, scope: str) -> None:
     assert infer_scope(key, "", (), RULES) == scope
-
-
-def test_the_key_counts_before_tags_and_content() -> None:
-    assert infer_scope("project plan", "lives in a file", ("user",), RULES) == "project"
-    assert infer_scope("plan", "lives in a file", ("roadmap",), RULES) == "project"
-    assert infer_scope("plan", "lives in a file", (), RULES) == "shared"
 
 
 @pytest.mark.parametrize(
@@ -127,34 +119,6 @@ def test_what_tools_saw_of_files_is_shared_and_an_observation(
 def test_what_a_person_said_stays_theirs(key: str, value: str, scope: str) -> None:
     meta = infer_meta("fact", key, value)
     assert (meta.scope, meta.source, meta.confidence) == (scope, "explicit_user", 0.9)
-
-
-def test_file_facts_that_the_original_inferred_anew_get_the_same_from_us(golden: Path) -> None:
-    text = (golden / "store_after_loadall.json").read_text("utf-8")
-    found: list[dict[str, Any]] = []
-
-    def collect(value: dict[str, Any]) -> dict[str, Any]:
-        if "source" in value and "title" in value:
-            found.append(value)
-        return value
-
-    json.loads(text, object_hook=collect)
-    files = [note for note in found if "file:" in note["title"]]
-    assert files
-    for note in files:
-        meta = infer_meta("fact", note["title"], note["content"])
-        ours = {name: getattr(meta, name) for name in ("scope", "subject", "type", "source", "confidence")}
-        assert ours == {name: note[name] for name in ours}
-
-
-def test_word_lists_are_settings() -> None:
-    rules = InferenceSettings(
-        assistant_words=("hal",), temporary_prefixes=(), shared_words=(), preference_words=("wishes",)
-    )
-    assert infer_scope("ask hal", "", (), rules) == "self"
-    assert infer_scope("file path", "", (), rules) == "user"
-    assert not is_scratch("tmp", rules)
-    assert infer_meta("fact", "wishes", "", (), None, rules).type == "preference"
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
@@ -12,17 +12,11 @@ from kits.hostile import HOSTILE
 from core.errors import InvalidInputError
 from core.model.names import check_nugget_name, did_you_mean_note, iso, parse_iso
 
-GOOD = ["memory", "a", "A.b_c-9", "x" * 64, "_x", "-x", "0", "console", "com", "com10", "nully", "a..b"]
 BAD = [
     "", ".x", "..", ".", "x.", "../evil", "a/b", "a\\b", "a b", "é", "日本", "x" * 65, "x\n", "\n", "a\x00",
     "~", "a:b", "CON", "con", "Con.txt", "prn", "AUX", "nul", "NUL.json", "COM1", "com0", "lpt9", "Lpt1.x",
     "$x", "*", "a?",
 ]  # fmt: skip
-
-
-@pytest.mark.parametrize("name", GOOD)
-def test_letters_digits_dots_underscores_and_hyphens_are_fine(name: str) -> None:
-    assert check_nugget_name(name) == name
 
 
 @pytest.mark.parametrize("name", [*BAD, *HOSTILE])
@@ -51,23 +45,12 @@ def test_no_accepted_name_can_leave_a_folder(name: str) -> None:
     assert 1 <= len(name) <= 64
 
 
-def test_times_are_written_in_utc_with_milliseconds() -> None:
-    moment = datetime(2026, 3, 1, 9, 5, 5, 999999, tzinfo=timezone(timedelta(hours=1)))
-    assert iso(moment) == "2026-03-01T08:05:05.999Z"
-    assert iso(datetime(2026, 3, 1, tzinfo=UTC)) == "2026-03-01T00:00:00.000Z"
-
-
 @given(st.datetimes(datetime(1970, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC)))
 def test_a_written_time_is_read_back_and_sorts_as_text(moment: datetime) -> None:
     back = parse_iso(iso(moment))
     assert back is not None
     assert abs(moment - back) < timedelta(milliseconds=1)
     assert iso(moment) < iso(moment + timedelta(milliseconds=1))
-
-
-@pytest.mark.parametrize("text", ["", "yesterday", "2026-13-01", "5", "2026-03-01T25:00:00Z", "\ud800"])
-def test_what_is_no_time_is_none(text: str) -> None:
-    assert parse_iso(text) is None
 
 
 IDS = ("note-project-1a2b3c4d", "note-project-9f8e7d6c", "fact-ops-00112233")

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import json
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from kits.drafts import make_note
 
-from core.model.change import PERSON, ChangeSet, FileChange, NoteChange
 from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.masks import Masks, is_distinctive
 from core.model.note import HiddenFact, Link, replace, vector_spec
@@ -70,26 +66,3 @@ def test_words_and_short_numbers_are_masked_only_where_they_look_like_a_credenti
     assert masks.pair("password", "123456") == ("password", "[masked: password]")
     assert not is_distinctive("dragon")
     assert is_distinctive(VALUE)
-
-
-def test_a_change_set_is_masked_on_both_sides() -> None:
-    note = make_note(1, content=VALUE)
-    change_set = ChangeSet(
-        id="1", at="", author=PERSON, reason=f"said {VALUE}",
-        notes=(NoteChange(id=note.id, before=note, after=replace(note, title="x")),),
-        files=(FileChange(path="/p", before=VALUE.encode(), after=None),),
-    )  # fmt: skip
-    assert VALUE not in repr(MASKS.change_set(change_set))
-
-
-@pytest.mark.slow
-@given(st.text(min_size=5, max_size=30).filter(is_distinctive), st.text(max_size=20), st.booleans())
-def test_bytes_in_every_spelling_are_masked(value: str, around: str, ascii_only: bool) -> None:
-    value = "Q7" + value.encode("utf-8", "ignore").decode()
-    around = around.encode("utf-8", "ignore").decode()
-    masks = Masks([Held("password", value)])
-    data = json.dumps({"text": around + value + around}, ensure_ascii=ascii_only).encode()
-    told = masks.data(data)
-    assert masks.may_hold(data)
-    assert value not in json.loads(told)["text"]
-    assert masks.data(told) == told

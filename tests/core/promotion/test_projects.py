@@ -104,12 +104,6 @@ def test_a_page_whose_project_is_gone_gets_what_is_about_the_person_alone(
     assert [title for title, *_ in NOTES if title in page.read_text()] == ["My editor"]
 
 
-def test_a_page_of_no_project_gets_all(memory: Memory, tmp_path: Path) -> None:
-    memory.promotion.promote(memory_dir=tmp_path / "docs", unattended=True)
-    text = (tmp_path / "docs" / "MEMORY.md").read_text()
-    assert all(title in text for title, *_ in NOTES)
-
-
 def test_what_a_person_wrote_there_of_another_project_stays_as_it_is(
     memory: Memory, beta: Path, tmp_path: Path
 ) -> None:
@@ -146,14 +140,6 @@ def test_a_nugget_that_a_person_joined_is_the_projects_whatever_its_name_and_one
     memory.promotion.promote(memory_dir=page.parent, cwd=tmp_path, unattended=True)
     titles = [title for title, *_ in NOTES if title in page.read_text()]
     assert titles == ["Beta port", "Shared linter", "Beta shares", "My editor"]
-
-
-def test_a_project_that_is_named_has_its_page_written_from_anywhere(
-    memory: Memory, beta: Path, tmp_path: Path
-) -> None:
-    register(str(memory.home), Project("beta", str(beta)), "Beta", ())
-    memory.use_project(Project("beta"))
-    assert memory.promotion.promote(dry_run=True).path == str(page_of(beta, tmp_path / ".claude"))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from core.promotion.target import project_folder
 from core.settings import PromotionSettings
 
 HOME = os.path.join(os.sep, "home", "ann")
-PROJECT = os.path.join(HOME, ".claude", "projects", "-srv-my-proj")
 
 
 def target(memory_dir: str | None, setting: str = "", *there: str) -> str | None:
@@ -23,14 +22,6 @@ def target(memory_dir: str | None, setting: str = "", *there: str) -> str | None
         PromotionSettings(memory_dir=setting),
         there.__contains__,
     )
-
-
-def test_the_folder_asked_for_wins() -> None:
-    assert target("docs", "elsewhere", PROJECT) == os.path.join("docs", "MEMORY.md")
-
-
-def test_the_project_folder_is_used_when_it_exists() -> None:
-    assert target(None, "elsewhere", PROJECT) == os.path.join(PROJECT, "memory", "MEMORY.md")
 
 
 def test_the_setting_is_the_last_resort_and_without_it_there_is_no_target() -> None:

@@ -76,15 +76,6 @@ def place() -> Place:
 # Our bullets follow their notes
 
 
-def test_the_bullet_of_a_deleted_note_goes(place: Place) -> None:
-    del place.notes[ONE]
-    result = place.promote()
-    assert ("removed", "first") in place.says(result)
-    assert [entry.reason for entry in result.entries if entry.status == "removed"] == ["deleted"]
-    assert lines(place) == ["- **second**: two"]
-    assert place.look().change_set.empty
-
-
 def test_the_bullet_of_a_retitled_note_is_renamed_where_it_stands(place: Place) -> None:
     place.change(ONE, title="new name")
     result = place.promote()
@@ -126,14 +117,6 @@ def test_the_bullet_of_a_note_that_is_not_to_stand_there_any_more_goes(
     assert lines(place) == ["- **second**: two"]
 
 
-def test_without_a_memory_of_it_the_bullet_of_a_note_that_holds_a_secret_goes_all_the_same() -> None:
-    secret = often(1, "token ghp" + "_16C7e42F292c6912E7710c838347Ae178B4a", "t")
-    began = "Auto-promoted from nuggets graph notes (3+ recalls across sessions).\n\n"
-    place = Place(secret, page=f"{began}## user\n\n- **t**: {secret.content}\n- **t2**: mine\n")
-    assert place.says(place.promote()) == [("removed", "t")]
-    assert lines(place) == ["- **t2**: mine"]
-
-
 def test_a_note_that_belongs_to_another_section_by_now_moves_there(place: Place) -> None:
     place.change(TWO, scope="shared", subject="shared:project")
     result = place.promote()
@@ -170,24 +153,6 @@ def test_what_stands_there_stays_up_to_date_also_below_a_raised_threshold(place:
     assert "- **second**: changed" in lines(place)
 
 
-def test_a_bullet_comes_back_when_its_note_does(place: Place) -> None:
-    before = sorted(lines(place))
-    place.change(ONE, hidden=True)
-    place.promote()
-    place.change(ONE, hidden=False)
-    assert place.says(place.promote()) == [("unchanged", "second"), ("new", "first")]
-    assert sorted(lines(place)) == before
-
-
-def test_a_page_that_the_original_wrote_again_is_ours_as_before(place: Place) -> None:
-    assert place.page is not None
-    place.page = place.page.replace("  and more", "and more")
-    place.change(ONE, content="three")
-    place.promote()
-    assert lines(place) == ["- **first**: three", "- **second**: two"]
-    assert "and more" not in place.page
-
-
 def test_two_notes_of_one_title_are_told_apart_by_what_was_written_for_each() -> None:
     place = Place(often(1, "one", "t"), often(2, "two", "t"))
     place.promote()
@@ -195,16 +160,6 @@ def test_two_notes_of_one_title_are_told_apart_by_what_was_written_for_each() ->
     place.change(TWO, content="three")
     place.promote()
     assert lines(place) == ["- **t**: three"]
-
-
-def test_a_text_that_another_note_says_as_well_stays_when_one_of_them_goes() -> None:
-    place = Place(often(1, "one", "t"), often(2, "one", "t", nugget_name="b"))
-    place.promote()
-    del place.notes[ONE]
-    place.promote()
-    place.promote()
-    assert lines(place) == ["- **t**: one"]
-    assert place.look().change_set.empty
 
 
 # What a person wrote stays theirs
@@ -259,14 +214,6 @@ def test_an_edited_bullet_that_a_person_wants_to_keep_is_not_shown_again_until_o
     assert len(place.look().edited) == 1
 
 
-def test_an_edited_bullet_stands_for_its_note_and_no_second_one_is_written(place: Place) -> None:
-    assert place.page is not None
-    place.page = place.page.replace("two\n", "mine\n")
-    place.promote()
-    place.promote()
-    assert sum("second" in line for line in lines(place)) == 1
-
-
 def test_a_bullet_that_a_person_put_text_on_is_not_taken_out_unasked(place: Place) -> None:
     assert place.page is not None
     place.page = place.page.replace("  and more\n", "  and more\n  - my nested bullet\n")
@@ -275,22 +222,6 @@ def test_a_bullet_that_a_person_put_text_on_is_not_taken_out_unasked(place: Plac
     result = place.promote()
     assert place.page == before
     assert [entry.status for entry in result.entries] == ["unchanged", "edited"]
-
-
-def test_where_we_wrote_before_a_bullet_that_is_not_of_us_is_no_ones_but_the_persons(place: Place) -> None:
-    assert place.page is not None
-    place.page += "- **third**: by hand\n"
-    place.notes[TWO + "b"] = often(3, "three", "third", id=TWO + "b")
-    before = place.page
-    result = place.promote()
-    assert place.page == before
-    assert [entry.reason for entry in result.edited] == ["written by someone else"]
-
-
-def test_a_bullet_that_a_person_took_out_is_proposed_again_as_new(place: Place) -> None:
-    assert place.page is not None
-    place.page = place.page.replace("- **second**: two\n", "")
-    assert place.says() == [("unchanged", "first"), ("new", "second")]
 
 
 # One by one, and refusals
@@ -341,21 +272,6 @@ def test_the_removal_of_a_deleted_notes_bullet_is_refused_for_good(place: Place)
     assert "- **first**: one" in lines(place)
 
 
-def test_only_what_is_refused_by_name_is_remembered(place: Place) -> None:
-    place.change(ONE, content="three")
-    place.change(TWO, content="four")
-    ids = {entry.title: entry.id for entry in place.look().entries}
-    result = place.promote(accept=[ids["first"]])
-    assert result.refused == ()
-    assert place.says() == [("unchanged", "first"), ("updated", "second")]
-
-
-def test_a_preview_with_everything_refused_before_does_nothing_and_an_unknown_id_is_told(
-    place: Place,
-) -> None:
-    assert place.look(accept=["update-nothing", ""]).unknown == ("update-nothing", "")
-
-
 def test_refusals_are_bounded_and_a_field_of_another_shape_is_no_refusal() -> None:
     place = Place(often(1, "text 0", "t", extra={"promotionRefused": {"odd": 1}, "kept": 2}))
     for number in range(30):
@@ -395,14 +311,6 @@ def test_notes_that_are_kept_out_are_told_with_the_reason_and_never_with_the_sec
     ]  # fmt: skip
     assert [note.secret for note in result.held_back] == [True, False, True]
     assert secret not in str(result.to_dict())
-
-
-def test_the_length_says_which_entries_agents_do_not_read() -> None:
-    place = Place(*(often(n, "a\nb", f"note {n}") for n in range(1, 6)))
-    result = place.look(settings=PromotionSettings(read_lines=8))
-    assert (result.length.now, result.length.after, result.length.over) == (0, 16, 8)
-    assert [entry.line for entry in result.entries] == [7, 9, 11, 13, 15]
-    assert [entry.title for entry in result.unread] == ["note 2", "note 3", "note 4", "note 5"]
 
 
 def test_what_is_remembered_is_bounded_and_stays_the_same_when_nothing_happens(place: Place) -> None:

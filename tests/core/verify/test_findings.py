@@ -13,16 +13,15 @@ from kits.drafts import (
     found,
     make_draft,
     make_fact_note,
-    make_link,
     make_note,
 )
 from kits.hostile import HOSTILE
 
 from core import Memory
 from core.model.draft import Draft
-from core.model.fact import Fact, Nugget, NuggetMeta
-from core.model.note import HiddenFact, Link, Note, VectorSpec, replace
-from core.model.snapshot import Problem, ProblemKind, Snapshot
+from core.model.fact import Fact
+from core.model.note import HiddenFact, Link, Note, replace
+from core.model.snapshot import Problem, ProblemKind
 from core.verify import Finding, RepairKind, findings, repair
 
 KEPT = HiddenFact(key="k", value="v", hits=2, last_hit_session="s-1", index=1)
@@ -57,22 +56,6 @@ def test_a_fact_that_is_missing_in_its_file_comes_back_from_its_note() -> None:
     # Nothing is made of a note without text, and all facts of a file that is gone come back together.
     assert only(make_draft(make_fact_note(1, "k", ""), facts={})).means is None
     assert facts_in(mended(make_draft(*notes))) == {"k": "v", "j": "w"}
-
-
-def test_facts_of_a_file_that_cannot_be_read_are_not_judged() -> None:
-    broken = Nugget(meta=NuggetMeta(name="memory"), file="memory.nugget.json", problem="no JSON")
-    problem = Problem(
-        ProblemKind.UNREADABLE_FILE,
-        "memory.nugget.json",
-        "the fact file cannot be read (no JSON)",
-        "memory.nugget.json",
-        "memory",
-    )
-    draft = draft_over(Snapshot(notes=(make_fact_note(1, "k", "v"),), nuggets=(broken,), problems=(problem,)))
-    finding = only(draft)
-    assert (finding.kind, finding.repair) == ("unreadable-file", "")
-    repair(draft)
-    assert draft.change_set("repaired").empty
 
 
 def test_a_fact_that_may_be_one_that_cannot_be_read_is_not_judged() -> None:
@@ -136,15 +119,6 @@ def test_of_two_notes_of_one_fact_the_one_that_says_what_the_fact_says_stays() -
 # Hidden facts
 
 
-def test_a_visible_note_in_which_its_standing_fact_waits_is_hidden_again() -> None:
-    note = make_fact_note(1, "k", "v", hidden_fact=KEPT, archived_at=LONG_AGO)
-    draft = make_draft(make_fact_note(2, "j", "w"), note, facts={"k": "v", "j": "w"})
-    assert only(draft).kind == "half-hidden"
-    after = found(mended(draft), note)
-    assert facts_in(draft) == {"j": "w"}
-    assert (after.hidden, after.archived_at, after.hidden_fact) == (True, LONG_AGO, KEPT)
-
-
 def test_a_visible_note_whose_key_was_remembered_anew_keeps_the_old_value_in_a_hidden_note() -> None:
     note = make_fact_note(1, "k", "new", hidden_fact=KEPT, archived_at=LONG_AGO)
     draft = make_draft(note, facts={"k": "new"})
@@ -184,30 +158,6 @@ def test_a_fact_that_was_remembered_anew_beside_its_hidden_note_gets_a_note_of_i
 # Notes
 
 
-def test_links_are_returned_and_those_to_nowhere_dropped() -> None:
-    target = make_note(2)
-    link = make_link(target)
-    held = (link, link, Link(to="note-memory-0000dead", reason="x"), Link(to="note-memory-00000001"))
-    broken = replace(make_note(1), links=(*held, Link(to="aside")))
-    draft = make_draft(broken, target, set_aside=frozenset({"aside"}))
-    kinds = [finding.kind for finding in findings(draft.snapshot)]
-    assert kinds == ["wrong-links", "wrong-vector", "one-way-link"]
-    mended(draft)
-    assert found(draft, broken).links == (link, Link(to="aside"))
-    assert found(draft, target).links == (Link(to=broken.id, reason="kin", created_at=LONG_AGO),)
-    assert found(draft, broken).updated_at == LONG_AGO
-
-
-def test_tags_and_vectors_are_set_right() -> None:
-    right = make_note(1, tags=("own",))
-    wrong = replace(right, tags=("Own", "scope:self"), vector=VectorSpec(seed=1, basis=("x",)))
-    draft = make_draft(wrong)
-    assert [finding.kind for finding in findings(draft.snapshot)] == ["wrong-tags", "wrong-vector"]
-    assert set(found(mended(draft), wrong).tags) == set(right.tags)
-    many = replace(make_note(1), tags=("memory", "scope:user", "type:note", *(f"T{n}" for n in range(50))))
-    assert len(findings(make_draft(many).snapshot)[0].detail) < 500
-
-
 # What a person must act on
 
 
@@ -225,13 +175,6 @@ def test_values_that_the_format_does_not_know_are_only_told() -> None:
     ]
     repair(draft)
     assert draft.change_set("repaired").empty
-
-
-def test_names_that_no_file_can_bear_and_names_alike_but_for_case_are_told() -> None:
-    notes = (make_note(1, nugget_name="../evil"), make_note(2, nugget_name="Memory"))
-    draft = make_draft(*notes, make_note(3))
-    told = [(finding.kind, finding.where) for finding in findings(draft.snapshot)]
-    assert told == [("nugget-name", "../evil"), ("nugget-name", "memory")]
 
 
 def test_a_second_file_of_a_nugget_and_a_newer_version_are_told() -> None:
@@ -281,13 +224,3 @@ def test_every_finding_is_one_line_of_bounded_length_whatever_a_note_says(text: 
 
 
 # The memory that the original wrote
-
-
-def test_the_originals_own_memory_needs_two_links_and_two_tags(store: Path) -> None:
-    told = [(finding.kind, finding.where) for finding in findings(Memory.open(store).snapshot)]
-    assert told == [
-        ("wrong-tags", "note-memory-0000000d"),
-        ("wrong-tags", "note-memory-00000012"),
-        ("one-way-link", "note-projects-00000014"),
-        ("one-way-link", "note-projects-00000014"),
-    ]
