@@ -173,9 +173,9 @@ def run_own(memory: Memory, path: Path) -> BenchResult:
         questions.append(Question(text, dict.fromkeys(ids, 1.0)))
     return _run(
         path.stem,
-        memory.searched.visible,
+        memory.search.snapshot.visible,
         questions,
-        lambda text: [hit.note.id for hit in memory.search_result(text, _CUT, syntax=False).hits],
+        lambda text: [hit.note.id for hit in memory.search.result(text, _CUT, syntax=False).hits],
         lambda text: memory.recall(text, record=False, decode=False),
     )
 
@@ -192,7 +192,7 @@ def _tables(path: Path) -> list[Mapping[str, Any]]:
 
 def _ids_of(memory: Memory, name: str, where: str) -> list[str]:
     """The notes that a title, key or id names: all of them that bear it."""
-    bearing = [note.id for note in memory.searched.visible if name in (note.title, note.key, note.id)]
+    bearing = [note.id for note in memory.search.snapshot.visible if name in (note.title, note.key, note.id)]
     if bearing:
         return bearing
     raise InvalidInputError(f"no note is named {name!r}", where=where, todo='or expect = "unknown"')

@@ -188,16 +188,21 @@ def _unsure(settings: Settings) -> tuple[str, ...]:
 
 def run_daily_pass(
     memory: Memory,
-    clock: Callable[[], datetime],
+    clock: Callable[[], datetime] | None = None,
     *,
     if_due: bool = True,
     promote: bool | None = None,
     zone: tzinfo | None = None,
 ) -> DailyResult:
-    """`Memory.daily_pass`; clock gives aware times."""
+    """Runs the daily reflection, and promotes where `promote`, else the setting schedule.promotes, says so.
+
+    When several processes find it due at the same moment, one of them runs it. if_due=False: run it in any case,
+    unless another process runs it now. clock: gives aware times; None for the memory's. An error of one part is in the
+    result and does not stop the other. Raises what keeps the memory from being read or its log from being written.
+    """
     # As they are now: a memory may have been open since yesterday.
     settings, zone = load_settings(memory.home), zone or local_zone()
-    now = clock().astimezone(zone)
+    now = (clock or memory.clock)().astimezone(zone)
 
     def answer(known: tuple[Run, ...], why_not: WhyNot = "", **more: Any) -> DailyResult:
         last = _counting(known, now)

@@ -29,7 +29,7 @@ from core.model.names import iso
 from core.model.window import Window
 from core.services.recall import RecallService
 from core.services.saved_searches import SavedSearches
-from core.services.search import SearchQuery, SearchService, own_first
+from core.services.search import Search
 from core.settings import SETTINGS_FILE, load_settings
 from core.storage.files.atomic import absolute_path, fingerprint
 from core.storage.format.documents import read_folder
@@ -39,23 +39,18 @@ from core.text.exact import encodable
 if TYPE_CHECKING:
     import asyncio
 
-    from core.daily import DailyResult
     from core.exchange.plan import ImportResult as ImportResult
     from core.exchange.records import Format as Format
     from core.exchange.records import LeftOut as LeftOut
     from core.facts.recall import Recall
     from core.grounding.service import Grounding
-    from core.model.judgement import OpenChanges, Stale, Standing
+    from core.model.judgement import Stale, Standing
     from core.model.note import Note
-    from core.model.progress import Progress
     from core.model.secrets import Holder as Holder
     from core.model.snapshot import Snapshot
     from core.projects import Project, Standpoint
     from core.reflection import ReflectionResult
-    from core.search import Explanation, Filters, Hit, SearchIndex, SearchResult
     from core.search.conditions import Elsewhere
-    from core.search.passages import PassageSource
-    from core.search.signals import SignalSource
     from core.services.arrivals import Arrivals
     from core.services.exchange import Exchange
     from core.services.exchange import ExportFormat as ExportFormat
@@ -66,8 +61,7 @@ if TYPE_CHECKING:
     from core.services.promotion import PromotionTarget as PromotionTarget
     from core.services.secrets import Masking as Masking
     from core.services.secrets import Secrets
-    from core.services.team import JoinedSearch, Team
-    from core.settings import SearchSettings, Settings
+    from core.settings import Settings
     from core.storage.exchange.sources import ReadSource as ReadSource
     from core.storage.format.documents import Document, Loaded
     from core.storage.format.page_writes import PagePreview as PagePreview
@@ -139,18 +133,14 @@ class Memory:
             home, self.settings.inference, tolerant=tolerant, pages=pages, owed=self._owed
         )
         self.snapshot: Snapshot = self._first.snapshot
-        self._search = SearchService(
-            home, lambda: self.settings.search, self.clock, lambda: self.settings.synonyms
-        )
-        self._search.elsewhere = self.elsewhere
-        self._team: Team | None = None
+        self.search = Search(self)
         self._project: Project | None = None
         self._standpoint: Standpoint | None = None
         self._projects: tuple[Snapshot | None, Mapping[str, str]] = (None, {})
-        self._recall = RecallService(
-            self._search, draft=self.draft, apply=self.apply, guard=self.guard, clock=self.clock
+        self.recalls = RecallService(
+            self.search.own, draft=self.draft, apply=self.apply, guard=self.guard, clock=self.clock
         )
-        self._recall.stale = lambda texts: self.grounding.stale(texts, seconds=grounding.SECONDS_OF_AN_ANSWER)
+        self.recalls.stale = lambda texts: self.grounding.stale(texts, seconds=grounding.SECONDS_OF_AN_ANSWER)
 
     # What remembers and puts right is loaded when it is wanted: the first frame of the app goes without it.
 
@@ -268,8 +258,7 @@ class Memory:
             self.store.close()
         if "grounding" in self.__dict__:
             self.grounding.close()
-        if self._team is not None:
-            self._team.close()
+        self.search.close()
 
     def now(self) -> str:
         """The present time, as files hold it."""
@@ -349,11 +338,7 @@ class Memory:
         said, self._settings_notice = self._settings_notice, ""
         of_settings = (Notice(said, code=ErrorCode.SETTINGS_UNSURE),) if said else ()
         told = (*self.store.take_notices(), *of_settings, *self.searches.take_notices())
-        return (*told, *self.take_team_notices())
-
-    def take_team_notices(self) -> tuple[str, ...]:
-        """The part of `take_notices` that is about the team's notes."""
-        return () if self._team is None else self._team.take_notices()
+        return (*told, *self.search.take_notices())
 
     def visited(self) -> str | None:
         """Records that a person looks at the memory now. Returns the time before that, None for never. Changes no
@@ -606,71 +591,7 @@ class Memory:
 
         return self.change_file(edit)
 
-    # Beside this memory
-
-    def use_signals(self, source: SignalSource) -> None:
-        """From now on searches and recalls count what a source knows of the notes beside their words."""
-        self._search.signals = source
-
-    def use_passages(self, source: PassageSource) -> None:
-        """From now on searches and recalls find parts of documents beside the notes, as a source knows them."""
-        self._search.passages = source
-
-    def use_team(self, team: Memory | Callable[[], Memory | None]) -> None:
-        """From now on searches and recalls look at a team's notes as well. They are never part of this memory: no
-        change, no cleanup and no promotion of it sees them. A recall that one of them answers counts in the team's
-        memory.
-
-        team: their memory, or what gives it each time it is wanted; None where there is none to use now.
-        """
-        from core.services.team import Team
-
-        self._team = Team(team if callable(team) else lambda: team, self._search)
-
-    @property
-    def team(self) -> Memory | None:
-        """The team's memory beside this one; None where there is none that can be opened."""
-        return None if self._team is None else self._team.memory
-
-    def with_team(self) -> JoinedSearch | None:
-        """The notes of this memory and of the team's, as the team's files are now; None where there is no team's memory
-        that can be read.
-        """
-        return None if self._team is None else self._team.beside(self.snapshot)
-
-    @property
-    def searched(self) -> Snapshot:
-        """The notes that a search looks at: this memory's, and the team's behind them."""
-        beside = self.with_team()
-        return self.snapshot if beside is None else beside.snapshot
-
-    def named(self, text: str) -> Note:
-        """The note of `searched` that a text names, of this memory's if it has such a one. Errors as
-        `Snapshot.resolve`.
-        """
-        beside = self.with_team()
-        return self.snapshot.resolve(text) if beside is None else beside.joined.resolve(text)
-
-    def holding(self, text: str) -> tuple[Memory, Note]:
-        """The note that a text names, as `Snapshot.resolve` reads it, and the memory that has it: this one, else the
-        team's. Errors as there.
-        """
-        beside = self.with_team()
-        if beside is None:
-            return self, self.snapshot.resolve(text)
-        note = beside.joined.resolve(text)
-        if beside.joined.whose(note.id) != "team":
-            return self, note
-        return beside.memory, beside.joined.team.note(beside.joined.in_team[note.id])
-
-    def document_text(self, document_id: str) -> str:
-        """The whole text of a document that a search found a part of; "" where it cannot be read."""
-        source = self._search.passages
-        return "" if source is None else source.document_text(document_id)
-
-    def use_open_changes(self, source: OpenChanges) -> None:
-        """From now on recalls say which changes of what answers wait for a person, as a source knows them."""
-        self._recall.changes = source
+    # Beside the notes
 
     def elsewhere(self, since: str | None = None) -> Elsewhere:
         """What came from elsewhere: the notes that a sync brought or changed since an ISO 8601 time. None: a day ago.
@@ -697,104 +618,6 @@ class Memory:
             )
             self._projects = self.snapshot, found
         return self._projects[1]
-
-    # Search
-
-    def search(
-        self,
-        text: str,
-        limit: int = 10,
-        filters: Filters | None = None,
-        *,
-        new_since: str | None = None,
-        stopped: Callable[[], bool] | None = None,
-        settings: SearchSettings | None = None,
-    ) -> tuple[Hit, ...]:
-        """The best notes over all nuggets, best first, each with `.note`, `.score` and `.breakdown`.
-
-        text: words and what `core.search.query_syntax` reads: "phrases", -exclusions, conditions such as tag:auth;
-        any text is a query. limit: how many at most. filters: by default all visible notes. new_since: an ISO 8601
-        time for is:new; None: a day ago. stopped: asked now and then; once it says yes, the search ends. settings:
-        other weights for this search alone. Every note that shares something with the query is a hit; less likely
-        ones come last and are not `sure`.
-        """
-        return self.search_result(
-            text, limit, filters, new_since=new_since, stopped=stopped, settings=settings
-        ).hits
-
-    def search_result(
-        self,
-        text: str,
-        limit: int = 10,
-        filters: Filters | None = None,
-        *,
-        new_since: str | None = None,
-        stopped: Callable[[], bool] | None = None,
-        settings: SearchSettings | None = None,
-        syntax: bool = True,
-    ) -> SearchResult:
-        """The hits of `search` with one judgement of them all: whether the best one answers.
-
-        syntax: whether the text may hold more than words; without it the whole text is words.
-        """
-        query = SearchQuery(text, filters, new_since, settings, syntax)
-        here = self.standpoint
-        if here is None or not here.foreign or (filters and filters.nugget) or here.meant(text):
-            return self._search_result(query, limit, stopped)
-        return own_first(here, query, limit, lambda query, limit: self._search_result(query, limit, stopped))
-
-    def _search_result(
-        self, query: SearchQuery, limit: int, stopped: Callable[[], bool] | None
-    ) -> SearchResult:
-        beside = self.with_team()
-        search = partial(self._search.result, self.snapshot) if beside is None else beside.result
-        return search(query, limit, stopped)
-
-    def answer(self, text: str, filters: Filters, found: SearchResult) -> Recall:
-        """What a search answers, as a recall of the same words does where no condition asks for more; uncounted."""
-        from core.facts.recall import Recall
-        from core.search.query_syntax import parse_question
-        from core.search.results import Filters
-
-        question = parse_question(text)
-        if question.narrow or not question.words or filters != Filters(nugget=filters.nugget):
-            return Recall(judgement=found.judgement)
-        return self.recall(text, filters.nugget, record=False, syntax=True, decode=False)
-
-    def explain(
-        self,
-        text: str,
-        note_id: str,
-        filters: Filters | None = None,
-        *,
-        new_since: str | None = None,
-        shown: int = 10,
-        settings: SearchSettings | None = None,
-        syntax: bool = True,
-    ) -> Explanation | None:
-        """Why a note stands where it does in a search, or why it is no hit. None for no such note.
-
-        shown: how many hits the asker sees; `needed` is the score of the last of them. settings: other weights for
-        this search alone. syntax: as in `search_result`.
-        """
-        beside = self.with_team()
-        explain = partial(self._search.explain, self.snapshot) if beside is None else beside.explain
-        return explain(SearchQuery(text, filters, new_since, settings, syntax), note_id, shown)
-
-    def index(self, progress: Progress | None = None) -> SearchIndex:
-        """The search index of this memory and the team's, brought up to their present notes. progress: called with how
-        many notes of how many are read while a first index is built; an exception from it ends the building.
-        """
-        beside = self.with_team()
-        return self._search.index(self.snapshot, progress) if beside is None else beside.index(progress)
-
-    def forget_index(self) -> None:
-        """Drops all that the search holds of the notes; the next one begins anew."""
-        self._search.forget()
-
-    def keep_index(self) -> bool:
-        """Writes the search index into the cache where that is worth it. Returns whether it was written."""
-        return self._search.keep() if self._team is None else self._team.keep_index()
 
     # The project at hand
 
@@ -834,7 +657,7 @@ class Memory:
             return {}
         from core.grounding.service import text_of
 
-        beside, own = self.with_team(), self.standpoint.nugget if self.standpoint else ""
+        beside, own = self.search.beside(), self.standpoint.nugget if self.standpoint else ""
         team = {note.id for note in notes if beside is not None and beside.joined.whose(note.id) == "team"}
         texts = (text_of(note) for note in notes)
         held = (text._replace(nugget=own) if text.id in team else text for text in texts)
@@ -887,7 +710,7 @@ class Memory:
         decode: whether the vectors are asked for an exact key as well, which loads numpy.
         Where it is not sure, `found` is False and `candidates` are the best notes, which do not count.
         """
-        return self._recall.recall(
+        return self.recalls.recall(
             self.snapshot,
             query,
             nugget,
@@ -895,45 +718,26 @@ class Memory:
             record=record,
             syntax=syntax,
             decode=decode,
-            beside=self.with_team(),
+            beside=self.search.beside(),
             here=self.standpoint,
         )
-
-    def count_recall(self, note_id: str, session: str) -> None:
-        """Counts that a note answered a recall, once a session, where that is possible."""
-        self._recall.count(self.snapshot, note_id, session)
 
     @property
     def uncounted_recalls(self) -> int:
         """How many recalls of this run were answered but could not be counted."""
-        team = None if self._team is None else self._team.memory
-        return self._recall.uncounted + (0 if team is None else team.uncounted_recalls)
+        team = self.search.team
+        return self.recalls.uncounted + (0 if team is None else team.uncounted_recalls)
 
     # Cleanup
 
     def reflect(
-        self,
-        *,
-        dry_run: bool = False,
-        accept: Collection[str] | None = None,
-        refuse: Collection[str] = (),
-        unattended: bool = False,
-        sure: bool = False,
-        limit: int | None = None,
-        max_archived: int | None = None,
-        max_merged: int | None = None,
-        nugget: str | None = None,
-        scope: str | None = None,
-        type: str | None = None,
-        subject: str | None = None,
-        progress: Progress | None = None,
+        self, *, dry_run: bool = False, unattended: bool = False, sure: bool = False, **wanted: Any
     ) -> ReflectionResult:
-        """A cleanup pass over at most `limit` notes (setting: 10).
+        """A cleanup pass, with the settings as its limits where none are given.
 
-        accept: apply only changes with these ids; refuse: remember these as refused. Other limits as in the
-        settings when None. sure: propose nothing uncertain. unattended: for a run that nobody watches; it is sure,
-        and does not repeat what a person undid. dry_run: propose and write nothing. progress: called with how many
-        of the notes are looked through. The applied change set is in the result. Errors as in `apply`.
+        wanted: as of `core.reflection.reflect`, such as accept, limit, nugget, progress. sure: propose nothing
+        uncertain. unattended: for a run that nobody watches; it is sure, and does not repeat what a person undid.
+        dry_run: propose and write nothing. The applied change set is in the result. Errors as in `apply`.
         """
         from core.reflection import reflect
         from core.reflection.proposals import RUNS, undone_changes
@@ -948,36 +752,11 @@ class Memory:
             # What moved is for a person to see; a pass that nobody watches leaves it.
             stale = {} if sure or unattended else self.stale_of(draft.snapshot.visible)
             result = reflect(
-                draft,
-                self.settings.reflection,
-                accept=accept,
-                refuse=refuse,
-                undone_changes=back,
-                sure=sure or unattended,
-                limit=limit,
-                max_archived=max_archived,
-                max_merged=max_merged,
-                nugget=nugget,
-                scope=scope,
-                type=type,
-                subject=subject,
-                stale=stale,
-                progress=progress,
-            )
+                draft, self.settings.reflection, undone_changes=back, sure=sure or unattended, stale=stale, **wanted
+            )  # fmt: skip
             if not dry_run:
                 self.apply(result.change_set)
             return result
-
-    def daily_pass(self, *, if_due: bool = True, promote: bool | None = None) -> DailyResult:
-        """Runs the daily reflection, and promotes where `promote`, else the setting schedule.promotes, says so.
-
-        When several processes find it due at the same moment, one of them runs it. if_due=False: run it in any
-        case, unless another process runs it now. An error of one part is in the result and does not stop the other.
-        Raises what keeps the memory from being read or its log from being written.
-        """
-        from core.daily import run_daily_pass
-
-        return run_daily_pass(self, self.clock, if_due=if_due, promote=promote)
 
 
 def merge_file(base: Path, ours: Path, theirs: Path) -> MergeResult:

@@ -112,7 +112,7 @@ def held(memory: Memory, *texts: str) -> Held:
     """The notes that texts name, as `Memory.holding` finds them. Errors as there, and InvalidInputError where some are
     one's own and some the team's: a link or a merge over both would hold for nobody else of the team.
     """
-    found = [memory.holding(text) for text in texts]
+    found = [memory.search.holding(text) for text in texts]
     holders = {id(holder): holder for holder, _ in found}
     if len(holders) > 1:
         raise InvalidInputError(

@@ -92,9 +92,9 @@ def open_memory(path: str | Path | None = None, *, patient: bool = True, **named
 
     memory = Memory.open(path, **named)
     known = _Signals(memory, patient)
-    memory.use_signals(known)
-    memory.use_open_changes(known.open_changes)
-    memory.use_passages(known)
+    memory.search.signals = known
+    memory.recalls.changes = known.open_changes
+    memory.search.passages = known
     return memory
 
 
@@ -102,7 +102,7 @@ def use_team_near(memory: Memory, start: Callable[[], str | Path]) -> None:
     """Puts the team's notes that are in reach of a folder beside a memory, as long as a person lets them be used; see
     `Memory.use_team`. Nothing is looked for before it is wanted. start: gives the folder in which somebody works.
     """
-    memory.use_team(_NearTeam(memory, start))
+    memory.search.use_team(_NearTeam(memory, start))
 
 
 def refuse_untrusted(memory: Memory) -> None:
@@ -191,7 +191,7 @@ def briefing_of(
 
     room = DEFAULT_TOKENS if tokens is None else tokens
     project = project or memory.project
-    beside = memory.with_team()
+    beside = memory.search.beside()
     if beside is None:
         here, snapshot = memory.seen_from(project, memory.snapshot), memory.snapshot
         return briefing(

@@ -23,7 +23,7 @@ _LONGEST_TITLE: Final = 160
 
 def recall_lines(memory: Memory, found: Recall, now: datetime, reads: Reads) -> Iterator[Line]:
     """What answers, where it comes from, and what says otherwise."""
-    note = memory.searched.by_id.get(found.note_id or "")
+    note = memory.search.snapshot.by_id.get(found.note_id or "")
     said = about(memory, found.nugget_name, note, found.project, found.whose, now)
     text = found.answer or ""
     if note is not None and len(text) > PASSAGE:
@@ -40,7 +40,7 @@ def recall_lines(memory: Memory, found: Recall, now: datetime, reads: Reads) -> 
 def candidate_lines(memory: Memory, found: Recall, now: datetime) -> Iterator[Line]:
     """The notes that may answer, each with why."""
     for one in found.candidates:
-        note = memory.searched.by_id.get(one.note_id)
+        note = memory.search.snapshot.by_id.get(one.note_id)
         said = about(memory, one.nugget_name, note, one.project, one.whose, now)
         line, said = shorten(one.first_line, LONGEST), f"{said}; {certainty(one.likelihood)}"
         yield from answer_lines(one.title, line, said, one.note_id, is_fact=note is not None and note.is_fact)

@@ -170,6 +170,6 @@ class PastSearch:
     def _following(self, snapshot: Snapshot) -> SearchIndex:
         if self._index is None:
             # Most notes are the same as now: what was read of them need not be read again.
-            self._index = self._memory.index().for_another(snapshot)
+            self._index = self._memory.search.index().for_another(snapshot)
         self._index.update(snapshot)
         return self._index

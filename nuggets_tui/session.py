@@ -226,7 +226,7 @@ class Session:
 
         started = self.timer()
         limit = RESULTS if parse_question(typed).words else _EVERY
-        found = self.memory.search_result(typed, limit, new_since=self.last_visit, stopped=stale)
+        found = self.memory.search.result(typed, limit, new_since=self.last_visit, stopped=stale)
         seconds = self.timer() - started
         for hit in found.hits[:_SEEN]:
             if stale():
@@ -243,10 +243,10 @@ class Session:
         from core.search.query_syntax import parse_question
         from nuggets_tui.why import SearchRequest, why
 
-        explained = self.memory.explain(found.query, note_id, new_since=self.last_visit, shown=RESULTS)
+        explained = self.memory.search.explain(found.query, note_id, new_since=self.last_visit, shown=RESULTS)
         if explained is None:
             return None
-        beside = self.memory.with_team()
+        beside = self.memory.search.beside()
         snapshot = self.snapshot if beside is None else beside.snapshot
         notes = snapshot.by_id
         # Dates are meant as the person's own clock shows them.
@@ -278,7 +278,7 @@ class Session:
 
     def _admitted(self, found: Recall, question: Question) -> bool:
         """Whether the note of an answer is one that is asked for: an agent is answered without regard to that."""
-        beside = self.memory.with_team()
+        beside = self.memory.search.beside()
         note = answering(found, self.snapshot if beside is None else beside.snapshot)
         if note is None:
             return False
@@ -300,7 +300,7 @@ class Session:
 
         def work() -> None:
             with self._search_turn:
-                self.memory.index(progress)
+                self.memory.search.index(progress)
             garbage.give_back()
 
         await run_in_thread(work)
@@ -310,8 +310,8 @@ class Session:
 
         def work() -> None:
             with self._search_turn:
-                self.memory.index()
-            self.memory.keep_index()
+                self.memory.search.index()
+            self.memory.search.keep()
             garbage.give_back()
 
         await run_in_thread(work)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from core.projects import Standpoint
     from core.search import Filters, Hit, SearchIndex, SearchResult
     from core.search.results import Passage
-    from core.services.team import JoinedSearch
+    from core.services.search import JoinedSearch
 
 SESSION_VARIABLE: Final = "NUGGETS_SESSION"
 # Chinese, Japanese and Korean signs begin here.
@@ -147,14 +147,15 @@ class RecallService:
         if record and found.found:
             session = session or self._default_session()
             if beside is not None and found.whose == "team":
-                beside.memory.count_recall(beside.joined.in_team[found.note_id or ""], session)
+                team = beside.memory
+                team.recalls.count(team.snapshot, beside.joined.in_team[found.note_id or ""], session)
             else:
                 with self._guard:
                     self._record(found, session)
         return found
 
     def count(self, snapshot: Snapshot, note_id: str, session: str) -> None:
-        """See `Memory.count_recall`."""
+        """Counts that a note answered a recall, once a session, where that is possible."""
         from core.facts.recall import Recall
 
         note = snapshot.note(note_id)

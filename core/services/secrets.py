@@ -179,7 +179,7 @@ class Secrets:
             forget_texts()
             # The next undo says that this one cannot be undone.
             memory.window.made.append(done.id)
-            memory.forget_index()
+            memory.search.forget()
             memory.refresh(patient=False)
             return done
 

@@ -145,7 +145,7 @@ def _lines(
 
 def _reflect_if_due(call: Invocation) -> None:
     """The daily pass, when it is due; else says so. Raises what kept the reflection from being done."""
-    from core.daily import daily_state
+    from core.daily import daily_state, run_daily_pass
 
     # Asked every hour, it is mostly not due: that is found out without reading the memory.
     state = daily_state(call.absolute_folder, datetime.now(UTC))
@@ -155,7 +155,7 @@ def _reflect_if_due(call: Invocation) -> None:
         document |= {"reflection": None, "promotions": [], "promotionWaits": None, "problems": []}
         call.answer(document, [f"Not due. Next pass: {state.next_due:%Y-%m-%d %H:%M}."])
         return
-    result: DailyResult = call.memory.daily_pass()
+    result: DailyResult = run_daily_pass(call.memory)
     if result.ran and result.reflection is None and result.problems:
         raise result.problems[0]
     lines: list[Line] = [f"{result.summary[:1].upper()}{result.summary[1:]}."]

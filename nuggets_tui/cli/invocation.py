@@ -175,7 +175,7 @@ class Invocation:
 
     def at_team(self) -> None:
         """Makes `memory` that of the team from now on. Raises NotFoundError where there is none in reach."""
-        beside = self.memory.with_team()
+        beside = self.memory.search.beside()
         if beside is None:
             raise NotFoundError(
                 "no team has notes here", where=str(TEAM_FOLDER),

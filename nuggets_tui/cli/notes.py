@@ -201,7 +201,7 @@ def tag(call: Invocation, ids: Sequence[str], tags: Sequence[str], untags: Seque
     """Add and remove tags of notes, as one change: all of them or none. +TAG is short for --tag TAG."""
     from core.graph.edits import edit_note
 
-    titles = {note.title for note in call.memory.searched.notes}
+    titles = {note.title for note in call.memory.search.snapshot.notes}
     plus = [id for id in ids if len(id) > 1 and id.startswith("+") and id not in titles]
     ids, added = [id for id in ids if id not in plus], (*tags, *plus)
     if not ids or not (added or untags):

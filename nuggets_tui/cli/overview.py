@@ -94,7 +94,7 @@ def _status_document(call: Invocation) -> dict[str, Any]:
         "noteCount": len(snapshot.notes),
         "hiddenCount": len(snapshot.notes) - len(snapshot.visible),
         "linkCount": sum(len(note.links) for note in snapshot.notes),
-        "team": _team_document(memory.team),
+        "team": _team_document(memory.search.team),
         "conflictCount": len(memory.history.conflicts()),
         "setAsideCount": len(aside),
         "soundSetAsideCount": sum(record.sound for record in aside),

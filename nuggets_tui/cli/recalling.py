@@ -109,14 +109,14 @@ def recall(
 
     query, explain = query_and_note(words, explain)
     # A note that is not there ends the call before a recall is counted.
-    named = call.memory.named(explain).id if explain else ""
+    named = call.memory.search.named(explain).id if explain else ""
     memory = call.memory_as_it_is
     id = session_id(session, str(call.folder))
     found = memory.recall(query, nugget, id, syntax=syntax, decode=explain is not None)
     explained = [] if explain is None else _explained_recall(call, query, nugget, syntax, found, named)
     if memory.uncounted_recalls and not call.as_json:
         write_error("warning: the recall could not be counted; the answer is not affected")
-    related = verbs.related(memory.searched, found.note_id) if expand else []
+    related = verbs.related(memory.search.snapshot, found.note_id) if expand else []
     origins = [*filter(None, [found.note_id]), *(note.id for note, _ in related)] if expand else []
     talks = _conversations(call, origins)
     if not call.as_json:
@@ -142,7 +142,7 @@ def recall(
         ),
     )
     # After the answer: the next question to a large memory need not read it again.
-    memory.keep_index()
+    memory.search.keep()
     return 0 if found.found else NOT_FOUND
 
 
@@ -262,14 +262,14 @@ def search(call: Invocation, words: tuple[str, ...], limit: int, explain: str | 
 
     query, explain = query_and_note(words, explain)
     memory = call.memory
-    chosen = filters(memory.searched, values)
-    note_id = memory.named(explain).id if explain else ""
-    found = memory.search_result(query, limit, chosen)
+    chosen = filters(memory.search.snapshot, values)
+    note_id = memory.search.named(explain).id if explain else ""
+    found = memory.search.result(query, limit, chosen)
     if note_id:
         return _print_explained(
             call, found.clauses, [_explain(call, query, note_id, limit, chosen, found.hits)]
         )
-    answer = memory.answer(query, chosen, found)
+    answer = memory.search.answer(query, chosen, found)
     likely = max((hit.breakdown.likelihood for hit in found.hits), default=0.0)
     unlikely = answer.judgement == "nothing" and likely < CANDIDATE_FROM and not found.passages
     status = NOT_FOUND if unlikely else 0
@@ -288,7 +288,7 @@ def search(call: Invocation, words: tuple[str, ...], limit: int, explain: str | 
         lambda: _listed(memory, answer, found.listed, stale),
     )
     # After the answer: the next search of a large memory need not read it again.
-    memory.keep_index()
+    memory.search.keep()
     return status
 
 
@@ -429,12 +429,12 @@ def _explain(
     from nuggets_tui.why import SearchRequest, why
 
     memory = call.memory
-    explanation = memory.explain(query, note_id, chosen, shown=limit, syntax=syntax)
+    explanation = memory.search.explain(query, note_id, chosen, shown=limit, syntax=syntax)
     if explanation is None:
         raise NotFoundError("another note has the same id", where=note_id, todo="run nuggets verify")
-    beside, searched = memory.with_team(), memory.searched
+    beside, searched = memory.search.beside(), memory.search.snapshot
     request = SearchRequest(
-        parse_question(query, memory.index().excludes) if syntax else plain_question(query),
+        parse_question(query, memory.search.index().excludes) if syntax else plain_question(query),
         datetime.now(UTC).astimezone(),
         filters=chosen, shown=shown, snapshot=searched,
         whose=(lambda id: "yours") if beside is None else beside.joined.whose,
@@ -452,12 +452,12 @@ def _explained_recall(
     """The note whose id is `named`, else the one that answered, else the candidates, explained for the query."""
     from core.search import Filters
 
-    answered = found.note_id is not None and found.note_id in call.memory.searched.by_id
+    answered = found.note_id is not None and found.note_id in call.memory.search.snapshot.by_id
     ids = (
         [named] if named else [found.note_id or ""] if answered else [one.note_id for one in found.candidates]
     )
     chosen = Filters(nugget=nugget)
-    shown = call.memory.search_result(query, _SHOWN, chosen, syntax=syntax).hits if ids else ()
+    shown = call.memory.search.result(query, _SHOWN, chosen, syntax=syntax).hits if ids else ()
     return [_explain(call, query, id, _SHOWN, chosen, shown, syntax) for id in ids]
 
 

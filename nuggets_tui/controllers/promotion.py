@@ -236,9 +236,11 @@ class DailyController(Controller):
 
     async def _run_pass(self, session: Session) -> bool:
         """Whether the pass ran, here or elsewhere."""
+        from core.daily import run_daily_pass
+
         self.main.show(busy="daily reflection …")
         try:
-            result = await session.write(session.memory.daily_pass)
+            result = await session.write(lambda: run_daily_pass(session.memory))
         except NuggetsError as error:
             if error.identity != self._trouble:
                 self._trouble = error.identity

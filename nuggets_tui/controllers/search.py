@@ -142,7 +142,7 @@ class SearchController(Controller):
         """Shows a part of a document, with its whole text."""
         from nuggets_tui.screens.why import part_screen
 
-        self.app.push_screen(part_screen(passage, self.session.memory.document_text))
+        self.app.push_screen(part_screen(passage, self.session.memory.search.document_text))
 
     def find_same_tag(self) -> None:
         """Lists the notes with a tag of the note under the cursor; asks which where it has several."""

@@ -88,7 +88,7 @@ class TeamController(Controller):
                 return
             await self.attempt(team.reconcile())
             self.main.team_session = team
-            session.memory.use_team(team.memory)
+            session.memory.search.use_team(team.memory)
             self.show_snapshot()
         finally:
             known.set()

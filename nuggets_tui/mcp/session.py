@@ -144,8 +144,8 @@ class AgentSession:
         """
         with suppress(NuggetsError, OSError):
             memory = self.reading()
-            memory.index()
-            memory.keep_index()
+            memory.search.index()
+            memory.search.keep()
 
     def close(self) -> None:
         """Closes the files, and keeps the search index for who comes next."""
@@ -153,7 +153,7 @@ class AgentSession:
             memory, self._memory = self._memory, None
         if memory is not None:
             with suppress(NuggetsError, OSError):
-                memory.keep_index()
+                memory.search.keep()
             memory.close()
 
     def _opened(self) -> Memory:

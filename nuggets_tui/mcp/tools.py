@@ -54,7 +54,7 @@ def _recall(session: AgentSession, given: arguments.RecallArguments) -> str:
     lines = [render(line, colour=False) for line in _answer_lines(memory, found, session.clock())]
     lines += [f"Document {one.title or one.source}: {_line(one.text)}" for one in found.passages]
     lines += [f"Note: {one.nugget_name} was passed over: {one.what}" for one in found.skipped]
-    return _text(lines, memory.take_team_notices())
+    return _text(lines, memory.search.take_notices())
 
 
 def _answer_lines(memory: Memory, found: Recall, now: datetime) -> Iterator[Line]:
@@ -71,10 +71,10 @@ def _search_notes(session: AgentSession, given: arguments.SearchNotesArguments) 
     from core.search import Filters, snippet
 
     memory = verbs.with_graph(session.reading())
-    searched = memory.searched
+    searched = memory.search.snapshot
     if given.nugget and given.nugget not in searched.nugget_names:
         raise searched.no_nugget(given.nugget)
-    found = memory.search_result(given.query, given.limit, Filters(nugget=given.nugget or None))
+    found = memory.search.result(given.query, given.limit, Filters(nugget=given.nugget or None))
     session.asked(given.query)
     lines, stale = [], memory.stale_references(hit.note for hit in found.hits)
     for hit in found.hits:
@@ -94,7 +94,7 @@ def _search_notes(session: AgentSession, given: arguments.SearchNotesArguments) 
     ]
     lines = lines or ["No note has anything of this."]
     lines += [f"Taken for words: {clause.text}" for clause in found.clauses if clause.broken]
-    return _text(lines, memory.take_team_notices())
+    return _text(lines, memory.search.take_notices())
 
 
 def _get_note(session: AgentSession, given: arguments.GetNoteArguments) -> str:

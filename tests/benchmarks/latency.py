@@ -63,8 +63,8 @@ from pathlib import Path
 from core.memory import Memory
 
 memory = Memory.open(Path(sys.argv[1]), reconcile=False)
-memory.index()
-memory.keep_index()
+memory.search.index()
+memory.search.keep()
 """
 # Words that stand in many notes of the demo, as somebody types them.
 _TYPED = ("deploy", "token", "cache timeout", "retry queue", "invoice")

@@ -57,7 +57,7 @@ class Asked:
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
-        memory.index()
+        memory.search.index()
 
     def search(self, text: str, limit: int, settings: SearchSettings | None = None) -> Searched:
         """The hits for a text as it is typed into the search box."""

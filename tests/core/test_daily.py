@@ -152,7 +152,7 @@ def test_a_memory_that_cannot_be_read_is_no_pass(home: Path) -> None:
     (home / "graph" / "graph.json").write_bytes(whole[:-20])
     memory = Memory.open(home, clock=at(MORNING), tolerant=True)
     with pytest.raises(BrokenFileError):
-        memory.daily_pass(if_due=False)
+        run_daily_pass(memory, if_due=False)
     memory.close()
     assert runs(home) == ()
 
@@ -163,7 +163,7 @@ def test_what_a_person_looked_through_is_the_pass_of_today(home: Path) -> None:
     count_as_daily(memory, MORNING, {"inspected": proposed.inspected})
     assert runs(home)[0].by == "person"
     assert runs(home)[0].counts == {"inspected": 1}
-    assert not memory.daily_pass().ran
+    assert not run_daily_pass(memory).ran
     assert counts_of(proposed)["rewritten"] == 1
 
 
@@ -171,13 +171,13 @@ RUNNER = """
 import os, sys
 from datetime import datetime, UTC
 os.fsync = lambda handle: None
+from core.daily import run_daily_pass
 from core.memory import Memory
 from core.model.change import Author
-from core.promotion.target import project_folder
 memory = Memory.open(sys.argv[1], author=Author("reflection"), clock=lambda: datetime(2026, 11, 22, 12, 0, tzinfo=UTC))
 print("ready", flush=True)
 sys.stdin.readline()
-done = memory.daily_pass()
+done = run_daily_pass(memory)
 print(done.ran, done.why_not)
 """
 

@@ -94,7 +94,7 @@ def test_recall_answers_a_question_in_the_language_of_the_note(
 def test_an_english_memory_knows_nothing_of_a_question_in_another_language(
     english: Memory, question: str
 ) -> None:
-    assert english.search_result(question).judgement == "nothing"
+    assert english.search.result(question).judgement == "nothing"
     found = english.recall(question, record=False)
     assert not found.found
     assert not found.candidates
@@ -107,7 +107,7 @@ def test_an_english_memory_knows_nothing_of_a_question_in_another_language(
 def test_a_memory_in_many_languages_knows_nothing_of_what_only_shares_function_words(
     memory: Memory, question: str
 ) -> None:
-    assert memory.search_result(question).judgement == "nothing"
+    assert memory.search.result(question).judgement == "nothing"
     assert not memory.recall(question, record=False).found
 
 
@@ -124,7 +124,7 @@ def test_a_memory_in_many_languages_knows_nothing_of_what_only_shares_function_w
 def test_exact_words_find_the_note_that_holds_them_function_words_among_them(
     memory: Memory, words: str, title: str
 ) -> None:
-    result = memory.search_result(words)
+    result = memory.search.result(words)
     assert result.hits[0].note.title == title
     assert not [clause for clause in result.clauses if clause.broken]
 

@@ -15,7 +15,7 @@ from core.memory import Memory
 from core.model.progress import Progress
 
 WORKS: dict[str, Callable[[Memory, Progress], object]] = {
-    "index": lambda memory, progress: memory.index(progress),
+    "index": lambda memory, progress: memory.search.index(progress),
     "verify": lambda memory, progress: memory.maintenance.verify(progress),
     "secrets": lambda memory, progress: memory.secrets.holders(progress),
     "reflect": lambda memory, progress: memory.reflect(dry_run=True, progress=progress),

@@ -233,11 +233,11 @@ def test_a_nugget_is_of_the_project_that_it_was_first_written_from(tmp_path: Pat
 def test_a_search_lists_ones_own_first_and_marks_the_rest(tmp_path: Path) -> None:
     memory = of_three(tmp_path)
     memory.use_project(Project("website", "/website"))
-    result = memory.search_result("test command")
+    result = memory.search.result("test command")
     assert [hit.project for hit in result.hits[:2]] == ["", "scanner"]
     assert not any(hit.sure for hit in result.hits if hit.project)
     memory.use_project(Project("billing", "/billing"))
-    assert memory.search_result("test command").judgement == "not sure"
+    assert memory.search.result("test command").judgement == "not sure"
 
 
 # In another folder

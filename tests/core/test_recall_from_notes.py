@@ -164,7 +164,7 @@ def test_any_text_may_be_asked(memory: Memory, query: str, syntax: bool) -> None
 
 
 def test_words_joined_or_parted_as_no_note_has_them_stay_as_they_are(memory: Memory) -> None:
-    index: SearchIndex = memory.index()
+    index: SearchIndex = memory.search.index()
     for text in ("key rotation", "zebra crossing", "", "why?", "x" * 500):
         assert index.respelt(text) == text
     assert index.respelt("the keyrotation") == "the key rotation"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.daily import count_as_daily, daily_state, request_review
+from core.daily import count_as_daily, daily_state, request_review, run_daily_pass
 from core.memory import Memory
 from core.model.change import Author
 
@@ -18,7 +18,7 @@ CODEX = Author("agent", "codex")
 @pytest.fixture
 def memory(store: Path) -> Memory:
     memory = Memory.open(store, author=CODEX, clock=lambda: MORNING)
-    memory.daily_pass(if_due=False)
+    run_daily_pass(memory, if_due=False)
     return memory
 
 
@@ -40,7 +40,7 @@ def test_it_is_done_once_a_person_looked_through_a_cleanup_or_a_pass_ran(memory:
     if by == "person":
         count_as_daily(memory, MORNING, {"inspected": 1})
     else:
-        memory.daily_pass(if_due=False)
+        run_daily_pass(memory, if_due=False)
     assert daily_state(memory.home, MORNING, UTC).asked is None
 
 

@@ -46,8 +46,8 @@ def seen(memory: Memory) -> tuple[object, ...]:
     """What of the team's notes reaches a search, a recall, an explanation, tags and lists."""
     found = memory.recall("zebra button", record=False)
     return (
-        memory.team, memory.search("zebra"), memory.search("tag:stripes"), found.answer, found.candidates,
-        memory.searched.notes, [tag for note in memory.searched.notes for tag in note.tags],
+        memory.search.team, memory.search("zebra"), memory.search("tag:stripes"), found.answer, found.candidates,
+        memory.search.snapshot.notes, [tag for note in memory.search.snapshot.notes for tag in note.tags],
     )  # fmt: skip
 
 

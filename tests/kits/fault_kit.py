@@ -18,6 +18,7 @@ from typing import Any, Final, NamedTuple
 from click.testing import CliRunner, Result
 
 from core import Memory
+from core.daily import run_daily_pass
 from core.errors import ConflictError, NuggetsError
 from core.graph.edits import edit_note
 from core.model.change import Author
@@ -249,7 +250,7 @@ def _promoted(home: Path) -> None:
 
 
 def _daily(memory: Memory) -> None:
-    for problem in memory.daily_pass(if_due=False).problems:
+    for problem in run_daily_pass(memory, if_due=False).problems:
         raise problem
 
 

@@ -11,6 +11,7 @@ from kits.app_kit import Driver, opened
 from textual import events
 
 from core.memory import Memory
+from core.services.search import Search
 from nuggets_tui.screens.merge import MergeScreen
 from nuggets_tui.screens.picker import PickerScreen
 
@@ -20,13 +21,13 @@ pytestmark = pytest.mark.slow
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     """Searches end once this is set."""
-    gate, search = threading.Event(), Memory.search
+    gate, search = threading.Event(), Search.result
 
-    def waiting(self: Memory, *asked: object, **named: object) -> object:
+    def waiting(self: Search, *asked: object, **named: object) -> object:
         gate.wait(20)
         return search(self, *asked, **named)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Memory, "search", waiting)
+    monkeypatch.setattr(Search, "result", waiting)
     yield gate
     gate.set()
 

@@ -27,7 +27,7 @@ def memory(tmp_path: Path) -> Memory:
 def ask(memory: Memory, query: str, title: str, filters: Filters | None = None, shown: int = SHOWN) -> Why:
     """The answer to why a note of a title is, or is not, among the hits."""
     note = next(note for note in memory.snapshot.notes if note.title == title)
-    explanation = memory.explain(query, note.id, filters, shown=shown)
+    explanation = memory.search.explain(query, note.id, filters, shown=shown)
     assert explanation is not None
     hits = memory.search(query, shown, filters)
     asked = SearchRequest(parse_question(query), datetime.now(UTC), filters=filters, shown=hits)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from core.daily import run_daily_pass
 from core.graph.edits import create_note
 from core.memory import Memory
 from core.model.infer import MetaInput
@@ -90,7 +91,7 @@ def test_a_pass_that_nobody_watches_writes_the_projects_own_notes_and_those_abou
     page = page_of(beta, tmp_path / ".claude")
     memory.save_settings({"promotion.automatic": "projects", "promotion.projects": (str(page.parent),)})
     # It runs wherever the daemon was started.
-    done = memory.daily_pass(if_due=False)
+    done = run_daily_pass(memory, if_due=False)
     assert [one.path for one in done.promotions] == [str(page)]
     text = page.read_text()
     assert [title for title, *_ in NOTES if title in text] == ["Beta port", "Beta shares", "My editor"]

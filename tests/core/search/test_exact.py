@@ -33,7 +33,7 @@ def titles(memory: Memory, text: str) -> list[str]:
 
 
 def clauses(memory: Memory, text: str) -> list[str]:
-    return [clause.text for clause in memory.search_result(text).clauses]
+    return [clause.text for clause in memory.search.result(text).clauses]
 
 
 def test_notes_that_hold_the_exact_words_come_first_and_the_others_follow(memory: Memory) -> None:
@@ -46,7 +46,7 @@ def test_notes_that_hold_the_exact_words_come_first_and_the_others_follow(memory
 
 def test_exact_words_that_no_note_holds_count_as_words_and_that_is_said(memory: Memory) -> None:
     assert titles(memory, '"token auth page"') == titles(memory, "token auth page")
-    (said,) = [clause for clause in memory.search_result('"token auth page"').clauses if clause.broken]
+    (said,) = [clause for clause in memory.search.result('"token auth page"').clauses if clause.broken]
     assert said.text == 'no note contains "token auth page" exactly; these words are searched one by one'
 
 
@@ -80,6 +80,6 @@ def test_the_parts_of_a_score_add_up_with_exact_words_too(memory: Memory) -> Non
 
 
 def test_without_the_language_the_whole_text_is_words(memory: Memory) -> None:
-    result = memory.search_result('"auth token" -draft tag:none', syntax=False)
+    result = memory.search.result('"auth token" -draft tag:none', syntax=False)
     assert [hit.note.title for hit in result.hits][:1] != []
     assert [clause.text for clause in result.clauses] == ['words: "auth token" -draft tag:none']

@@ -34,24 +34,24 @@ def memory(tmp_path: Path) -> Memory:
 def test_a_condition_that_nothing_fits_names_the_value_that_is_most_like_it(
     memory: Memory, asked: str, nearest: str
 ) -> None:
-    result = memory.search_result(asked)
+    result = memory.search.result(asked)
     assert not result.hits
     assert nearest in result.instead
-    assert memory.search_result(nearest).hits
+    assert memory.search.result(nearest).hits
 
 
 @pytest.mark.parametrize("asked", ["zqxwv", "kubernetes"])
 def test_words_that_no_note_holds_are_named(memory: Memory, asked: str) -> None:
-    result = memory.search_result(asked)
+    result = memory.search.result(asked)
     assert not result.hits
     assert asked in result.nowhere
 
 
 def test_a_corrected_word_is_said_and_a_known_one_is_not(memory: Memory) -> None:
-    result = memory.search_result("invoyce rounding")
+    result = memory.search.result("invoyce rounding")
     assert ("invoyce", "invoice") in result.spellings
     assert any(clause.text == "invoyce: searched as invoice" for clause in result.clauses)
-    assert memory.search_result("invoice rounding").spellings == ()
+    assert memory.search.result("invoice rounding").spellings == ()
 
 
 def test_whatever_is_suggested_finds_something(memory: Memory) -> None:
@@ -62,9 +62,9 @@ def test_whatever_is_suggested_finds_something(memory: Memory) -> None:
         "invxxce",
         "\u202e[",
     ):
-        for query in memory.search_result(asked).instead:
-            assert memory.search_result(query).hits, (asked, query)
+        for query in memory.search.result(asked).instead:
+            assert memory.search.result(query).hits, (asked, query)
 
 
 def test_a_search_with_hits_suggests_nothing(memory: Memory) -> None:
-    assert memory.search_result("pager").instead == ()
+    assert memory.search.result("pager").instead == ()

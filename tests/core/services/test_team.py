@@ -37,7 +37,7 @@ def memory(tmp_path: Path, pages: Path) -> Iterator[Memory]:
             create_note(draft, "ops", "On call", "Caroline is on call this week."),
         ],
     )
-    memory.use_team(Memory.open(pages, reconcile=False))
+    memory.search.use_team(Memory.open(pages, reconcile=False))
     yield memory
     memory.close()
 
@@ -63,8 +63,8 @@ def test_without_a_team_a_hit_says_nothing_of_whose_it_is(tmp_path: Path) -> Non
     memory.change("made", lambda draft: create_note(draft, "ops", "Backups", "Every night."))
     assert [hit.whose for hit in memory.search("backups")] == [""]
     assert memory.recall("backups", record=False).whose == ""
-    assert memory.team is None
-    assert memory.searched is memory.snapshot
+    assert memory.search.team is None
+    assert memory.search.snapshot is memory.snapshot
 
 
 @pytest.mark.parametrize(
@@ -87,8 +87,8 @@ def test_a_recall_says_who_answers_and_counts_where_the_note_is(memory: Memory, 
     assert (answer.found, answer.whose, answer.key) == (True, "team", "Deploy steps")
     assert tree(pages) == before
     assert tree(memory.home) == own
-    assert memory.team is not None
-    assert [note.hits for note in memory.team.snapshot.notes if note.title == "Deploy steps"] == [1]
+    assert memory.search.team is not None
+    assert [note.hits for note in memory.search.team.snapshot.notes if note.title == "Deploy steps"] == [1]
     memory.recall("what runs on the staging cluster", session="s1")
     again = Memory.open(pages, reconcile=False)
     assert [note.hits for note in again.snapshot.notes if note.title == "Deploy steps"] == [1]
@@ -100,7 +100,7 @@ def test_searching_and_recalling_write_nothing_into_the_repository(memory: Memor
     before, own = tree(pages), tree(memory.home)
     memory.search("make")
     memory.recall("staging cluster", record=False)
-    memory.keep_index()
+    memory.search.keep()
     assert tree(pages) == before
     assert tree(memory.home) == own
 
@@ -117,10 +117,10 @@ def test_an_edit_of_a_page_is_seen_by_the_next_search(memory: Memory, pages: Pat
 
 
 def test_the_memory_that_holds_a_note_is_ones_own_or_the_teams(memory: Memory, pages: Path) -> None:
-    holder, note = memory.holding("Backups")
+    holder, note = memory.search.holding("Backups")
     assert holder is memory
-    holder, note = memory.holding("Rollback")
-    assert holder is memory.team
+    holder, note = memory.search.holding("Rollback")
+    assert holder is memory.search.team
     own = memory.snapshot
     holder.change("edited", lambda draft: edit_note(draft, note.id, content="Press the red button."))
     assert "red button" in (pages / "rollback.md").read_text()
@@ -135,15 +135,15 @@ def test_the_index_of_own_and_team_is_kept_beside_ones_own(memory: Memory, pages
         lambda draft: [create_note(draft, "ops", f"Note {at}", f"word{at} of mine") for at in range(250)],
     )
     memory.search("make")
-    assert memory.keep_index()
+    assert memory.search.keep()
     folder = Path(str(cache_folder(str(memory.home))))
     assert not (folder / "index.cache").exists()
     kept = (folder / "team.cache").read_bytes()
     other = Memory.open(memory.home, reconcile=False)
-    other.use_team(Memory.open(pages, reconcile=False))
+    other.search.use_team(Memory.open(pages, reconcile=False))
     other.search("make")
-    assert other.index().read_anew == 0
-    assert not other.keep_index()
+    assert other.search.index().read_anew == 0
+    assert not other.search.keep()
     assert (folder / "team.cache").read_bytes() == kept
 
 
@@ -160,8 +160,8 @@ class Source:
 
 
 def test_what_is_known_beside_the_words_concerns_ones_own_notes_alone(memory: Memory) -> None:
-    source = Source([note.id for note in memory.searched.notes])
-    memory.use_signals(source)
+    source = Source([note.id for note in memory.search.snapshot.notes])
+    memory.search.signals = source
     hits = memory.search("make")
     assert {hit.whose for hit in hits if hit.breakdown.signals} == {"yours"}
     assert source.told <= set(memory.snapshot.by_id)
@@ -176,10 +176,10 @@ class Documents:
 
 
 def test_documents_are_found_beside_both(memory: Memory) -> None:
-    memory.use_passages(Documents())
-    assert [one.found.title for one in memory.search_result("make release").passages] == ["Handbook"]
-    assert memory.search_result("make release is:mine").passages
-    assert not memory.search_result("make release is:team").passages
+    memory.search.passages = Documents()
+    assert [one.found.title for one in memory.search.result("make release").passages] == ["Handbook"]
+    assert memory.search.result("make release is:mine").passages
+    assert not memory.search.result("make release is:team").passages
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_a_team_that_cannot_be_opened_is_one_notice_beside_ones_own_hits(
     def fails() -> Memory:
         raise error
 
-    memory.use_team(fails)
+    memory.search.use_team(fails)
     assert [(hit.note.title, hit.whose) for hit in memory.search("backups")] == [("Backups", "")]
     assert memory.recall("backups every night").found
     assert len([one for one in memory.take_notices() if "team" in one]) == 1
@@ -206,12 +206,12 @@ def test_a_team_whose_folder_is_gone_or_no_longer_readable_leaves_ones_own_hits(
     memory: Memory, pages: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory.search("make")
-    assert memory.team is not None
+    assert memory.search.team is not None
 
     def refused() -> bool:
         raise StorageError("cannot be read", where=str(pages))
 
-    monkeypatch.setattr(memory.team, "refresh_read_only", refused)
+    monkeypatch.setattr(memory.search.team, "refresh_read_only", refused)
     (pages / "deploy.md").write_text("changed")
     assert found(memory, "make") == [("Backups", "")]
     assert memory.take_notices() == (f"the team's notes: {pages}: cannot be read",)
@@ -227,12 +227,12 @@ def test_a_page_that_cannot_be_read_is_told_and_the_others_are_found(memory: Mem
 
 
 def test_the_same_note_in_both_is_one_hit_that_says_both(memory: Memory) -> None:
-    assert memory.team is not None
-    theirs = next(note for note in memory.team.snapshot.notes if note.title == "Rollback")
+    assert memory.search.team is not None
+    theirs = next(note for note in memory.search.team.snapshot.notes if note.title == "Rollback")
     memory.change("copied", lambda draft: create_note(draft, "ops", theirs.title, theirs.content))
     hits = [hit for hit in memory.search("rollback revert tag") if hit.note.title == "Rollback"]
     assert [hit.whose for hit in hits] == ["both"]
     for query in ("rollback is:mine", "rollback is:team"):
         assert ("Rollback", "both") in found(memory, query)
-    holder, _ = memory.holding("Rollback")
+    holder, _ = memory.search.holding("Rollback")
     assert holder is memory

@@ -134,7 +134,7 @@ def test_a_recall_of_what_is_to_be_put_back_counts_and_loses_nothing(
                 note["content"] = "Theirs."
         _save_copy(home, stale)
         for id in (ONE, TWO):
-            memory.count_recall(id, "s")
+            memory.recalls.count(memory.snapshot, id, "s")
         assert content_of(home) == "Content of note 1."
         memory.change("edit", lambda draft: edit_note(draft, NEW, content="More."))
     assert (content_of(home), content_of(home, TWO)) == ("Ours.", "Theirs.")

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from kits.claude_pages import PAGES, listed, note_of, tree, write_folder
 
 from core import Memory
+from core.daily import run_daily_pass
 from core.errors import ConflictError, InvalidInputError, StorageError, UnfinishedError
 from core.facts.edits import remember
 from core.graph.edits import create_note, edit_note, hide_note, unhide_note
@@ -188,7 +189,7 @@ def test_nothing_is_promoted_from_pages_and_no_text_goes_to_the_pipeline(folder:
     assert memory.promotion.targets() == ()
     with pytest.raises(InvalidInputError, match="no place for facts"):
         Pipeline.open(memory.home)
-    memory.daily_pass(if_due=False)
+    run_daily_pass(memory, if_due=False)
     changed = _differs(folder, before)
     memory.history.undo()
     assert changed == set() or tree(folder) == before

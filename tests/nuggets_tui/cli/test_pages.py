@@ -10,7 +10,7 @@ import pytest
 from kits.claude_pages import tree, write_folder
 
 from core import Memory
-from core.daily import daily_state
+from core.daily import daily_state, run_daily_pass
 from core.places import home_of
 from nuggets_tui.daemon import Daemon
 
@@ -91,6 +91,6 @@ def test_no_cleanup_runs_on_pages_unasked_and_one_by_hand_does(folder: Path, nug
     state = daily_state(home_of(folder), at, UTC)
     assert (state.due, state.daemon_applies, state.app_applies) == (True, False, False)
     memory = Memory.open(folder, clock=lambda: at)
-    assert (memory.daily_pass().why_not, tree(folder)) == ("pages", before)
+    assert (run_daily_pass(memory).why_not, tree(folder)) == ("pages", before)
     nuggets.ok("reflect", "--yes")
     assert tree(folder) != before

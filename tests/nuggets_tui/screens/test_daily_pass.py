@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from kits.app_kit import NARROW, NOW, opened, small_memory
 
-from core.daily import Presence, count_as_daily, daily_state, request_review
+from core.daily import Presence, count_as_daily, daily_state, request_review, run_daily_pass
 from core.facts.edits import record_hit
 from core.graph.edits import create_note
 from core.memory import Memory
@@ -156,7 +156,7 @@ async def test_it_comes_and_goes_while_the_app_is_open(tmp_path: Path) -> None:
         await app.main.daily.refresh().wait()
         await app.until(lambda: BADGE in app.text)
         # Somebody else runs it.
-        Memory.open(tmp_path / "memory", clock=clock).daily_pass()
+        run_daily_pass(Memory.open(tmp_path / "memory", clock=clock))
         await app.main.daily.refresh().wait()
         await app.until(lambda: BADGE not in app.text)
 

@@ -50,8 +50,8 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(CACHE_VARIABLE, str(folder / "caches"))
         memory = Memory.open(home, reconcile=False)
-        memory.index()
-        memory.keep_index()
+        memory.search.index()
+        memory.search.keep()
         made = cache_folder(home, os.environ)
     assert made is not None
     made.rename(folder / "cache")

@@ -17,6 +17,7 @@ from core.graph.edits import create_note, hide_note
 from core.memory import Memory
 from core.model.draft import Draft
 from core.search.signals import Ranked, Signal, Signals, waits
+from core.services.search import Search
 from nuggets_tui.screens.choice import ChoiceScreen
 from nuggets_tui.widgets.note_view import NotePane
 from nuggets_tui.widgets.notes import NotesPane
@@ -48,7 +49,7 @@ class Slow:
 async def test_hits_come_at_once_and_what_takes_a_moment_to_find_out_comes_after_them(home: Path) -> None:
     async with opened(home) as app:
         note = app.view.snapshot.notes[0]
-        app.main.session.memory.use_signals(Slow(note.id))
+        app.main.session.memory.search.signals = Slow(note.id)
         await search(app, "qwertyuiop")
         assert app.view.found is not None
         await app.until(lambda: app.view.found is not None and bool(app.view.found.hits), "the note")
@@ -121,16 +122,16 @@ async def test_results_follow_the_files(home: Path) -> None:
 async def test_stale_searches_are_dropped(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     begun: list[str] = []
     gate = threading.Event()
-    real = Memory.search_result
+    real = Search.result
 
-    def slow(self: Memory, text: str, *rest: Any, **named: Any) -> Any:
+    def slow(self: Search, text: str, *rest: Any, **named: Any) -> Any:
         begun.append(text)
         gate.wait(10)
         return real(self, text, *rest, **named)
 
     async with opened(home) as app:
         await app.until(lambda: type(app.main.query_one("#graph")).__name__ == "GraphPane")
-        monkeypatch.setattr(Memory, "search_result", slow)
+        monkeypatch.setattr(Search, "result", slow)
         await app.press("slash")
         for text in ("j", "jw", "jwt"):
             app.fill("#search", text)

@@ -85,7 +85,7 @@ class Bench:
             assert found.missing == 0
 
     def search(self, text: str) -> SearchResult:
-        return self.memory.search_result(text)
+        return self.memory.search.result(text)
 
     def titles(self, text: str) -> list[str]:
         return [hit.note.title for hit in self.search(text).hits]
@@ -130,7 +130,7 @@ def test_a_note_that_shares_no_word_is_found_explained_and_never_claimed(opened:
     assert sum(reason.value for reason in parts.reasons if reason.line == "signals") == pytest.approx(
         parts.signals
     )
-    why = bench.memory.explain("remuneration", bench.id_of("Rollback"))
+    why = bench.memory.search.explain("remuneration", bench.id_of("Rollback"))
     assert why is not None
     assert why.obstacle == "nothing in common"
     bench.settings(embedding="weight = 0")
@@ -315,10 +315,10 @@ def test_a_model_puts_the_first_hits_in_order_once_and_each_is_told(opened: Open
     if before[0] != "Rollback":
         assert "rerank" in kinds(found, "Rollback")
     asked = len(bench.ollama.prompts)
-    why = bench.memory.explain(words, bench.id_of("Rollback"))
+    why = bench.memory.search.explain(words, bench.id_of("Rollback"))
     assert why is not None
     assert why.hit.rank == 1
-    gone = bench.memory.explain(words, bench.id_of("Lunch"))
+    gone = bench.memory.search.explain(words, bench.id_of("Lunch"))
     assert gone is not None
     assert (gone.obstacle == "") is ("Lunch" in before)
     bench.search(words)
@@ -442,7 +442,7 @@ def test_a_part_that_shares_words_gains_by_its_meaning_and_conditions_hold(opene
     assert plain.words == lifted.words
     assert plain.blend < lifted.blend
     assert "Invoices" not in passages(bench, "remuneration nugget:other")
-    result = bench.memory.search_result("remuneration +soup", syntax=True)
+    result = bench.memory.search.result("remuneration +soup", syntax=True)
     assert "Invoices" not in [one.found.title for one in result.passages]
 
 

@@ -93,7 +93,7 @@ def test_a_note_is_found_by_the_words_of_a_hint_until_it_says_something_else(tmp
             "Which service receives payments?",
             "Who handles payments now?",
         )
-    found = memory.search_result("service receives")
+    found = memory.search.result("service receives")
     assert [hit.note.id for hit in found.hits] == [note.id]
     (told,) = [one for one in found.hits[0].breakdown.reasons if one.line == "signals"]
     assert (told.kind, told.found) == ("hint", "Which service receives payments?")
@@ -177,7 +177,7 @@ def test_a_removed_hint_finds_its_note_no_more_until_it_is_undone_also_when_hint
         def reasons() -> set[str]:
             return {
                 one.found
-                for hit in memory.search_result("who handles").hits
+                for hit in memory.search.result("who handles").hits
                 for one in hit.breakdown.reasons
                 if one.kind == "hint"
             }

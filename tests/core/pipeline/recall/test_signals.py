@@ -55,7 +55,7 @@ def set_(home: Path, text: str) -> None:
 
 def kinds(memory: Memory, query: str, title: str) -> list[str]:
     note = next(note for note in memory.snapshot.notes if note.title == title)
-    explanation = memory.explain(query, note.id)
+    explanation = memory.search.explain(query, note.id)
     assert explanation is not None
     parts = explanation.hit.breakdown
     given = [reason for reason in parts.reasons if reason.line == "signals"]
@@ -142,14 +142,14 @@ def test_a_database_that_cannot_be_read_takes_no_answer_away(tmp_path: Path, dam
 def test_the_boost_stops_at_its_deadline_and_the_search_says_so(tmp_path: Path) -> None:
     memory = linked(tmp_path)
     moments = iter(range(0, 1000, 1))
-    memory.use_signals(PipelineSignals(tmp_path, clock=lambda: float(next(moments))))
-    result = memory.search_result("postgresql backups")
+    memory.search.signals = PipelineSignals(tmp_path, clock=lambda: float(next(moments)))
+    result = memory.search.result("postgresql backups")
     assert [clause.text for clause in result.clauses if clause.broken] == [
         "names: looked up only in part, since time ran out"
     ]
     assert kinds(memory, f"postgresql {OTHER}", "Backups") == []
-    memory.use_signals(PipelineSignals(tmp_path, clock=lambda: 0.0))
-    assert not memory.search_result("postgresql backups").cut_short
+    memory.search.signals = PipelineSignals(tmp_path, clock=lambda: 0.0)
+    assert not memory.search.result("postgresql backups").cut_short
 
 
 def late_after(steps: int) -> Callable[[], bool]:
