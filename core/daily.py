@@ -30,8 +30,8 @@ from core.settings import Settings, load_settings
 from core.storage.files.presence import DaemonOn
 from core.storage.files.presence import Presence as Presence
 from core.storage.files.presence import daemon_on as daemon_on
-from core.storage.journal import runs as kept
-from core.storage.journal.runs import ReviewRequest, Run, daily_turn, finish, is_running, runs
+from core.storage.journal import kept
+from core.storage.journal.kept import ReviewRequest, Run, daily_turn, finish, is_running, runs
 
 if TYPE_CHECKING:
     from core.memory import Memory

@@ -116,7 +116,7 @@ class Memory:
         self.author = Author(author.kind, encodable(author.name))
         self.window = window or Window()
         self.clock = clock or (lambda: datetime.now(UTC))
-        # Where none are given, what the log finds outside is named by what it is: see `JournalSession.ids`.
+        # Where none are given, what the log finds outside is named by what it is: see `Journal.ids`.
         self._given_ids = ids
         self.ids = ids or (lambda: os.urandom(4).hex())
         self.guard = threading.RLock()
@@ -160,7 +160,7 @@ class Memory:
         return self._store
 
     def _owed(self, pages: PageSet) -> Mapping[str, str | None]:
-        from core.storage.journal.owed import pages_owed
+        from core.storage.journal.journal import pages_owed
 
         return pages_owed(self.home, pages)
 
@@ -544,7 +544,7 @@ class Memory:
             except ConflictError:
                 fresh = False
                 # The very state that it met, with what was restored for its sake.
-                self.snapshot = self.store.present
+                self.snapshot = self.store.loaded.snapshot
         raise AssertionError("the last try either returned or raised")
 
     def finish_changes(self) -> None:

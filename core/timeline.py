@@ -12,9 +12,8 @@ from core.model.change import ChangeSet
 from core.model.compare import at_moment
 from core.model.names import iso, parse_iso
 from core.model.snapshot import Snapshot
+from core.storage.journal.journal import Mark as Mark
 from core.storage.journal.schema import BrokenJournalError, unreadable
-from core.storage.journal.times import Mark as Mark
-from core.storage.journal.times import change_sets, marks
 
 if TYPE_CHECKING:
     from core.memory import Memory
@@ -155,13 +154,13 @@ def timeline_of(present: Snapshot, memory: Memory) -> Timeline:
         with memory.guard:
             journal = store.journal
             try:
-                return dict(change_sets(journal, numbers)) if journal is not None else {}
+                return dict(journal.change_sets(numbers)) if journal is not None else {}
             except BrokenJournalError as error:
                 assert journal is not None
                 raise unreadable(journal.path, str(error)) from error
 
     journal = store.journal
-    return Timeline(present, marks(journal) if journal is not None else [], read, memory.now())
+    return Timeline(present, journal.marks() if journal is not None else [], read, memory.now())
 
 
 def times_in_order(times: Sequence[str], now: str = "") -> list[str]:

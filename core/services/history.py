@@ -23,8 +23,7 @@ from core.model.change_parts import count_parts, part_reference, referenced_part
 from core.model.entry import Conflict, Entry
 from core.model.note import replace
 from core.services.log_access import guarded
-from core.storage.journal.codec import note_item
-from core.storage.journal.filters import EntryFilters
+from core.storage.journal.codec import EntryFilters, note_item
 from core.storage.journal.journal import Journal
 from core.storage.merge.deciding import Decide, take_ours, take_theirs
 from core.storage.merge.merge import concerning, in_step

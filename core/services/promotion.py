@@ -19,7 +19,7 @@ from core.model.draft import Draft
 from core.projects import Project, Registered, Standpoint, known_projects, project_of, project_root
 from core.services.log_access import of_the_log
 from core.storage.files.atomic import absolute_path, read_file, remove_leftovers_of, working_directory
-from core.storage.journal.promotions import keep_target, kept_target, kept_targets
+from core.storage.journal.kept import keep_target, kept_target, kept_targets
 from core.storage.personal.page_homes import folders_called
 from core.text.memory_page import MarkdownPage, split_lines
 

@@ -48,12 +48,12 @@ from core.storage.format.documents import (
     with_changes,
 )
 from core.storage.journal.baseline import (
+    FileRows,
+    file_rows,
     forget_file,
     kept_names,
     named_items,
-    record_baseline,
-    record_few,
-    record_version,
+    write_baseline,
 )
 from core.storage.journal.codec import (
     OUTSIDE,
@@ -70,7 +70,6 @@ from core.storage.journal.codec import (
     write_change_set,
 )
 from core.storage.journal.journal import Journal
-from core.storage.journal.session import JournalSession
 from core.storage.merge.deciding import Collect, take_ours, take_theirs
 from core.storage.merge.rebase import rebase
 from core.storage.merge.three_way import merge_facts, merge_notes, same_meaning
@@ -172,26 +171,25 @@ class _Item:
         )
 
 
-def take_in(session: JournalSession, loaded: Loaded, *, final: bool) -> Due:
+def take_in(journal: Journal, loaded: Loaded, *, final: bool) -> Due:
     """Judges what differs in the files from what was last seen of them, logs it, and returns what is to be written.
 
     What is put back differs again at the next look until somebody writes it. final: nothing waits for the rest of a
     save. Under the memory's lock. Raises StorageError, BrokenJournalError.
     """
-    nothing = ChangeSet(id="", at=session.at(), author=OURSELVES, reason="put back", kind="restore")
-    journal = session.journal
-    if journal is None or not session.baseline.moved(loaded, journal):
+    nothing = ChangeSet(id="", at=journal.at(), author=OURSELVES, reason="put back", kind="restore")
+    if not journal.is_open or not journal.moved(loaded):
         return Due(loaded, nothing)
-    baseline = session.baseline.load(journal, loaded)
+    baseline = journal.baseline(loaded)
     found = differences(baseline.snapshot, loaded.snapshot)
     known = _with_pending(journal, baseline, loaded, _names(found))
     if known is not baseline:
         found = differences(known.snapshot, loaded.snapshot)
-    judging = _Judging(session, known, loaded, found, final=final)
+    judging = _Judging(journal, known, loaded, found, final=final)
     judging.judge()
     back = rebase(judging.back(nothing), loaded.snapshot, take_ours)
     target = with_changes(loaded, back)
-    _record(session, journal, baseline, known, loaded, target, judging, back)
+    _record(journal, baseline, known, loaded, target, judging, back)
     return Due(target, back, bool(judging.of("waits")))
 
 
@@ -243,7 +241,7 @@ class _Judging:
 
     def __init__(
         self,
-        session: JournalSession,
+        journal: Journal,
         baseline: Loaded,
         loaded: Loaded,
         found: Differences,
@@ -254,19 +252,19 @@ class _Judging:
     ) -> None:
         self._written = written
         self._baseline, self._loaded, self._found = baseline, loaded, found
-        self._at, self._ids = session.at(), session.ids
-        self.since = iso(session.now() - _KEPT_FOR)
+        self._at, self._ids = journal.at(), journal.ids
+        self.since = iso(journal.clock() - _KEPT_FOR)
         self._slipped, self._final = slipped, final or is_quiet(loaded)
         pages = loaded.graph.pages
         self._pages = pages is not None
         # Git brings former versions back, of another branch say, and means it; so does whoever sits here.
-        self._as_it_is = session.attribution is not None or (pages is not None and pages.dialect.whole)
+        self._as_it_is = journal.attribution is not None or (pages is not None and pages.dialect.whole)
         changes: list[NoteChange | FactChange] = [*found.notes, *found.facts]
         self.items = [
             _Item(_name_of(change), change.before, change.after, change, change.before) for change in changes
         ]
         self.conflicts: dict[str, tuple[ChangeSet, Conflict]] = {}
-        self._journal = session.journal
+        self._journal = journal
 
     def judge(self) -> None:
         """Gives every item its target."""
@@ -278,7 +276,7 @@ class _Judging:
                 item.target = item.file if self._pages else _with_its_spaces(item.ours, item.file)
             elif not self._as_it_is:
                 told.append(item)
-        if not told or self._journal is None:
+        if not told or not self._journal.is_open:
             return
         pasts = _pasts(self._journal, [item.name for item in told])
         for item in told:
@@ -664,7 +662,6 @@ def _versions(entry: ChangeSet) -> dict[str, tuple[Version, Version]]:
 
 
 def _record(
-    session: JournalSession,
     journal: Journal,
     baseline: Loaded,
     known: Loaded,
@@ -675,11 +672,11 @@ def _record(
 ) -> None:
     """Logs what was judged, and remembers the files as they are to be. known: see `_with_pending`."""
     waits, restored = judged.of("waits"), judged.of("restored")
-    sets = _told(session, known, target, waits, restored)
-    kept = _kept(session, judged, back)
+    sets = _told(journal, known, target, waits, restored)
+    kept = _kept(journal, judged, back)
     due = {file for (file, inode) in journal.rows("SELECT file, inode FROM seen_file") if inode is None}
     said: list[str] = []
-    with journal.transaction(durable=True) as connection:
+    with journal.transaction() as connection:
         for change_set, maker in sets:
             _, logged = journal.record(connection, change_set, maker)
             said += _takeovers(logged, judged)
@@ -692,21 +689,21 @@ def _record(
             elif not due:
                 _count(connection, again)
         for name, (change_set, conflict) in judged.conflicts.items():
-            _wait(connection, journal, session, change_set, conflict, name)
-        _remember(connection, session, baseline, loaded, target, waits, back)
+            _wait(connection, journal, change_set, conflict, name)
+        _remember(connection, journal, baseline, loaded, target, waits, back)
     if len(puts_back) > _FEW_NOTICES:
         more = len(puts_back) - _FEW_NOTICES + 1
         puts_back[_FEW_NOTICES - 1 :] = [
             f"restored {more} others that another program reverted, see the history"
         ]
     for notice in (*said, *puts_back):
-        session.notices.add(notice)
+        journal.tell(notice)
     if not waits:
-        session.baseline.remember(target)
+        journal.remember(target)
 
 
 def _told(
-    session: JournalSession,
+    journal: Journal,
     baseline: Loaded,
     target: Loaded,
     waits: frozenset[str],
@@ -715,14 +712,14 @@ def _told(
     """The entries of what other programs did, which makes the target of what was last seen."""
     found = differences(baseline.snapshot, target.snapshot)
     found = _split(found, lambda name: name not in waits, found.nuggets)
-    mine = session.attribution
+    mine = journal.attribution
     if mine is None:
         news = _split(found, lambda name: name not in restored, found.nuggets)
         olds = _split(found, lambda name: name in restored, ())
     else:
         news, olds = found, Differences((), (), ())
     sets = outside_changes(
-        baseline.snapshot, target.snapshot, ids=session.ids, at=session.at(), author=PROGRAM, found=news
+        baseline.snapshot, target.snapshot, ids=journal.ids, at=journal.at(), author=PROGRAM, found=news
     )
     if mine is not None and sets:
         sets = tuple(
@@ -730,12 +727,12 @@ def _told(
             for one in sets
         )
         sets = (*sets[:-1], msgspec.structs.replace(sets[-1], mends=mine.mends))
-        session.attribution = with_fields(mine, mends=())
+        journal.attribution = with_fields(mine, mends=())
     for one in sets:
         yield one, OUTSIDE if mine is None else by(mine.author.signature)
     if olds.notes or olds.facts:
         older = ChangeSet(
-            id=session.ids(), at=session.at(), author=PROGRAM, kind="outside",
+            id=journal.ids(), at=journal.at(), author=PROGRAM, kind="outside",
             reason="", notes=olds.notes, facts=olds.facts,
         )  # fmt: skip
         names = _named(older)
@@ -776,7 +773,7 @@ def _takeovers(logged: ChangeSet, judged: _Judging) -> Iterator[str]:
                 )
 
 
-def _kept(session: JournalSession, judged: _Judging, back: ChangeSet) -> list[tuple[ChangeSet, _Past | None]]:
+def _kept(journal: Journal, judged: _Judging, back: ChangeSet) -> list[tuple[ChangeSet, _Past | None]]:
     """The entries of what is put back, one a note with its fact, each with the one that told the same before."""
     items = {item.name: item for item in judged.items}
     grouped: dict[str, tuple[list[NoteChange], list[FactChange]]] = {}
@@ -792,7 +789,7 @@ def _kept(session: JournalSession, judged: _Judging, back: ChangeSet) -> list[tu
     found: list[tuple[ChangeSet, _Past | None]] = []
     for notes, facts in grouped.values():
         made = ChangeSet(
-            id=session.ids(), at=session.at(), author=OURSELVES, reason="",
+            id=journal.ids(), at=journal.at(), author=OURSELVES, reason="",
             kind="hit" if all(map(_counts_alone, notes)) and all(map(_counts_alone, facts)) else "restore",
             notes=tuple(notes), facts=tuple(facts),
         )  # fmt: skip
@@ -834,7 +831,6 @@ def _count(connection: sqlite3.Connection, past: _Past) -> None:
 def _wait(
     connection: sqlite3.Connection,
     journal: Journal,
-    session: JournalSession,
     change_set: ChangeSet,
     conflict: Conflict,
     name: str,
@@ -848,13 +844,13 @@ def _wait(
         known = read_conflict(held)
         if (known.where, known.field) == (conflict.where, conflict.field):
             connection.execute("UPDATE entry SET state = 'settled' WHERE seq = ?", (seq,))
-    told = msgspec.structs.replace(change_set, id=session.ids(), reason=conflict.what)
+    told = msgspec.structs.replace(change_set, id=journal.ids(), reason=conflict.what)
     journal.record(connection, told, OUTSIDE, state="conflict", conflict=conflict)
 
 
 def _remember(
     connection: sqlite3.Connection,
-    session: JournalSession,
+    journal: Journal,
     baseline: Loaded,
     loaded: Loaded,
     target: Loaded,
@@ -863,26 +859,20 @@ def _remember(
 ) -> None:
     """Remembers every file as it is to be. One that is not so yet differs from that until it is."""
     was, now = baseline.documents(), target.documents()
+    rows: list[FileRows] = []
     for path, document in now.items():
-        file, former = session.baseline.name(path), was.get(path)
-        before = named_items(former) if former is not None and former is not document else {}
-        names = {*before, *named_items(document)} if waits and former is not document else set()
+        former, made, only = was.get(path), document.fingerprint, None
         nugget = document.meta.name if isinstance(document, NuggetDocument) else ""
         due = any(fact.nugget == nugget for fact in back.facts) if nugget else bool(back.notes)
-        if due or waits & names:
-            only = {*before, *named_items(document)} - waits - kept_names(document, before)
-            record_baseline(connection, file, document, before, fingerprint=None, only=only)
-        elif document is former:
-            record_version(connection, file, document)
-        elif not (
-            former is not None
-            and not (former.problems or document.problems)
-            and record_few(connection, file, former, document)
-        ):
-            keep = kept_names(document, before)
-            made = document.fingerprint
-            record_baseline(connection, file, document, before, fingerprint=made, keep=keep)
-    there = {session.baseline.name(path) for path in {*now, *loaded.broken()}}
+        if due or waits or document.problems:
+            before = named_items(former) if former is not None else {}
+            names = {*before, *named_items(document)}
+            if due or (former is not document and waits & names):
+                made = None
+            only = names - waits - kept_names(document, before)
+        rows.append(file_rows(journal.name(path), former, document, fingerprint=made, only=only))
+    write_baseline(connection, rows)
+    there = {journal.name(path) for path in {*now, *loaded.broken()}}
     for (file,) in connection.execute("SELECT file FROM seen_file").fetchall():
         if file not in there:
             forget_file(connection, file)
@@ -892,7 +882,7 @@ def _remember(
 
 
 def take_slipped(
-    session: JournalSession,
+    journal: Journal,
     connection: sqlite3.Connection,
     path: Path,
     data: bytes,
@@ -904,13 +894,11 @@ def take_slipped(
 
     What of them cannot be read is kept in the quarantine. Under the memory's lock. Raises StorageError.
     """
-    journal = session.journal
-    assert journal is not None
-    seen = base if base.graph.pages is not None else session.baseline.load(journal, base)
-    theirs = _with_file(session, path, data, seen)
+    seen = base if base.graph.pages is not None else journal.baseline(base)
+    theirs = _with_file(journal, path, data, seen)
     if theirs is None:
-        where = session.home / QUARANTINE
-        session.notices.add(
+        where = journal.home / QUARANTINE
+        journal.tell(
             Notice(
                 "another program wrote this file during a change, and its version cannot be read; "
                 f"it is kept in {where}", where=str(path),
@@ -919,13 +907,13 @@ def take_slipped(
         return
     known = _with_pending(journal, seen, theirs)
     found = differences(known.snapshot, theirs.snapshot)
-    judging = _Judging(session, known, theirs, found, slipped=True, written=written)
+    judging = _Judging(journal, known, theirs, found, slipped=True, written=written)
     judging.judge()
-    told = ChangeSet(id="", at=session.at(), author=OURSELVES, reason="", kind="restore")
+    told = ChangeSet(id="", at=journal.at(), author=OURSELVES, reason="", kind="restore")
     target = laid_over(theirs.snapshot, rebase(judging.back(told), theirs.snapshot, take_ours))
     found = differences(known.snapshot, target)
     for change_set in outside_changes(
-        known.snapshot, target, ids=session.ids, at=session.at(), author=PROGRAM, found=found
+        known.snapshot, target, ids=journal.ids, at=journal.at(), author=PROGRAM, found=found
     ):
         journal.record(connection, change_set, TAKEN_IN, state="pending")
     versions = judging.versions()
@@ -933,20 +921,20 @@ def take_slipped(
         # Its next save is made on top of what it had, not of what becomes of that.
         journal.record(connection, versions, OUTSIDE, state="version")
     for name, (change_set, conflict) in judging.conflicts.items():
-        _wait(connection, journal, session, change_set, conflict, name)
+        _wait(connection, journal, change_set, conflict, name)
 
 
-def _with_file(session: JournalSession, path: Path, data: bytes, base: Loaded) -> Loaded | None:
+def _with_file(journal: Journal, path: Path, data: bytes, base: Loaded) -> Loaded | None:
     """The memory with a file that holds these bytes; None where they cannot be read at all."""
-    home, nuggets, graph = session.home, dict(base.nuggets), base.graph
+    home, nuggets, graph = journal.home, dict(base.nuggets), base.graph
     document: Document
     try:
         if path != base.graph.path and base.graph.pages is not None:
             from core.storage.format.pages import with_page
 
-            document = graph = with_page(base.graph, path, data, session.rules)
+            document = graph = with_page(base.graph, path, data, journal.rules)
         elif path == base.graph.path:
-            document = graph = read_graph(path, data, None, session.rules, base.graph)
+            document = graph = read_graph(path, data, None, journal.rules, base.graph)
         else:
             document = nuggets[path] = read_nugget(path, data, None)
         reasons, legible = [problem.what for problem in document.problems], not document.broken
@@ -954,46 +942,44 @@ def _with_file(session: JournalSession, path: Path, data: bytes, base: Loaded) -
         reasons, legible = [error.what], False
     if reasons:
         file = str(path.relative_to(home)) if path.is_relative_to(home) else path.name
-        set_aside(home, file=file, data=data, reason=reasons[0], where=_PLACE, at=session.at(), whole=True)
+        set_aside(home, file=file, data=data, reason=reasons[0], where=_PLACE, at=journal.at(), whole=True)
     return assembled(home, graph, nuggets, base) if legible else None
 
 
-def recover_slipped(session: JournalSession, loaded: Loaded) -> None:
+def recover_slipped(journal: Journal, loaded: Loaded) -> None:
     """Finds versions of other programs that a killed write had replaced unseen, before leftovers are cleared."""
-    from core.storage.writing import name_of
-
-    pending = session.pending()
+    pending = journal.pending() if journal.is_open else []
     stages = {file: (stage, entry) for entry in pending for file, stage in entry.stages.items()}
-    if session.journal is None or not stages:
+    if not stages:
         return
-    baseline = session.baseline.load(session.journal, loaded)
-    for temporary, target in leftovers(session.home, *loaded.page_folders):
-        stage, entry = stages.get(name_of(session.home, target), (None, None))
+    baseline = journal.baseline(loaded)
+    for temporary, target in leftovers(journal.home, *loaded.page_folders):
+        stage, entry = stages.get(journal.name(target), (None, None))
         made = fingerprint(temporary) if stage is not None else None
         if stage is None or made is None or made.same_data(stage.read) or made.same_data(stage.staged):
             continue
         found = read_file(temporary)
         if found is not None and entry is not None:
-            with session.journal.transaction(durable=True) as connection:
-                take_slipped(session, connection, target, found[0], baseline, entry.seq)
+            with journal.transaction() as connection:
+                take_slipped(journal, connection, target, found[0], baseline, entry.seq)
 
 
 # Files that are gone
 
 
-def lost_files(session: JournalSession, loaded: Loaded) -> tuple[Document, ...]:
+def lost_files(journal: Journal, loaded: Loaded) -> tuple[Document, ...]:
     """The files that are gone, as they were last seen, whose notes and facts nobody else has.
 
     Nothing is deleted by removing a file: an editor does that while it saves, and a person has other ways.
     """
-    gone = session.baseline.gone(loaded, session.journal) if session.journal is not None else ()
-    if not gone or session.journal is None:
+    gone = journal.gone_files(loaded)
+    if not gone:
         return ()
     held = loaded.snapshot.by_name
     return tuple(
         document
-        for path, document in session.baseline.load(session.journal, loaded).documents().items()
-        if session.baseline.name(path) in gone
+        for path, document in journal.baseline(loaded).documents().items()
+        if journal.name(path) in gone
         and not (isinstance(document, NuggetDocument) and document.meta.name in held)
     )
 
@@ -1009,23 +995,23 @@ def with_files(loaded: Loaded, documents: Iterable[Document]) -> Loaded:
     return assembled(Path(loaded.snapshot.home), graph, nuggets, loaded)
 
 
-def log_lost(session: JournalSession, loaded: Loaded, documents: Sequence[Document]) -> None:
+def log_lost(journal: Journal, loaded: Loaded, documents: Sequence[Document]) -> None:
     """Puts down, and says, what was gone with its file and is back. loaded: the folder without the files."""
-    if session.journal is None or not documents:
+    if not documents:
         return
     whole = with_files(loaded, documents)
-    went = outside_changes(whole.snapshot, loaded.snapshot, ids=session.ids, at=session.at(), author=PROGRAM)
-    names = ", ".join(session.baseline.name(document.path) for document in documents)
+    went = outside_changes(whole.snapshot, loaded.snapshot, ids=journal.ids, at=journal.at(), author=PROGRAM)
+    names = ", ".join(journal.name(document.path) for document in documents)
     last = ""
-    with session.journal.transaction(durable=True) as connection:
+    with journal.transaction() as connection:
         for one in went:
-            session.journal.record(connection, one, OUTSIDE)
+            journal.record(connection, one, OUTSIDE)
         for one in went:
             back = one.inverse(
-                id=session.ids(), at=one.at, author=OURSELVES, reason=f"restored {names}", kind="restore"
+                id=journal.ids(), at=one.at, author=OURSELVES, reason=f"restored {names}", kind="restore"
             )
-            last = session.journal.record(connection, back, RESTORED)[1].id
+            last = journal.record(connection, back, RESTORED)[1].id
     undo = f"; if you meant to delete it, undo {last}" if last else ""
     for document in documents:
         said = f"the file was missing and is restored as it was last seen{undo}"
-        session.notices.add(Notice(said, where=str(document.path)))
+        journal.tell(Notice(said, where=str(document.path)))

@@ -1,11 +1,13 @@
-"""Writes a change set: stages new versions beside their files, then exchanges them one after the other."""
+"""One write: what a change set makes of the files, staged beside them, then exchanged one after the other."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 import msgspec
 
@@ -15,31 +17,43 @@ from core.errors import (
     ConflictError,
     ErrorCode,
     InvalidInputError,
+    NotSyncedError,
     ReadOnlyError,
     Remedy,
 )
 from core.folder import GRAPH_FILE, suffix_in_use
-from core.model.change import OURSELVES, ChangeSet, FileChange
+from core.model.change import ChangeSet, FactChange, FileChange, NoteChange, NuggetChange
 from core.model.names import check_nugget_name
 from core.model.note import replace as with_fields
 from core.model.snapshot import Snapshot
 from core.storage.files.atomic import (
     Fingerprint,
+    Staged,
+    discard,
+    fingerprint,
+    in_place,
+    make_folder,
     may_be_read,
     read_file,
+    remove_file,
+    replace_file,
+    stage_file,
     write_target,
 )
+from core.storage.files.exchange import Replaced, put_instead, take_away
 from core.storage.format.documents import (
     Document,
     GraphDocument,
     Loaded,
     NuggetDocument,
     PageDocument,
+    assembled,
     changed_graph,
     changed_nugget,
     new_nugget,
     nugget_files,
 )
+from core.storage.journal.codec import Stage
 
 if TYPE_CHECKING:
     from core.storage.format.pages import PageSet
@@ -47,8 +61,11 @@ if TYPE_CHECKING:
 _KEPT: Final = "nothing was written"
 _NAMES: Final = 100
 _PAGE_MODE: Final = 0o644
-_NOTHING: Final = ChangeSet(id="", at="", author=OURSELVES, reason="")
 _NO_VERSION: Final = Fingerprint(0, 0, 0)
+_Change = TypeVar("_Change", bound=NoteChange | FactChange | NuggetChange | FileChange)
+
+
+# What is to be written
 
 
 def completed(loaded: Loaded, effective: ChangeSet) -> ChangeSet:
@@ -89,11 +106,6 @@ def page_steps(
         if text is not None or made is not None:
             steps.append(PageDocument(pages.path(name), made, (text or "").encode(), mode))
     return steps, frozenset(pages.path(name) for name, text in writes.items() if text is None)
-
-
-def name_of(home: Path, path: Path) -> str:
-    """How the journal names a file that is written: by its place in the folder, else by its whole path."""
-    return str(path.relative_to(home)) if path.is_relative_to(home) else str(path)
 
 
 def check_writable(home: Path, snapshot: Snapshot, change_set: ChangeSet) -> None:
@@ -276,3 +288,205 @@ def _check_file(home: Path, change: FileChange) -> None:
             where=str(path),
             kept="nothing was written; the file is unchanged",
         )
+
+
+def whole_of(planned: ChangeSet, rest: ChangeSet, snapshot: Snapshot) -> ChangeSet:
+    """The change set as the log is to tell it: what was written before the break, and the rest.
+
+    planned: what was to be written in the first place. rest: what of it is left, rebased on `snapshot`. What neither
+    stands in the files nor is left gave way to another program, and is left out.
+    """
+    facts = {
+        (nugget.name, fact.key): fact
+        for nugget in snapshot.nuggets
+        for fact in (nugget.facts if planned.facts else ())
+    }
+
+    def fact_stands(one: FactChange) -> bool:
+        return facts.get((one.nugget, one.after.key if one.after is not None else one.key)) == one.after
+
+    return msgspec.structs.replace(
+        planned,
+        notes=_joined(
+            planned.notes,
+            rest.notes,
+            lambda one: one.id,
+            lambda one: snapshot.by_id.get(one.note.id) == one.after,
+        ),
+        facts=_joined(planned.facts, rest.facts, lambda one: (one.nugget, one.key), fact_stands),
+        nuggets=_joined(
+            planned.nuggets,
+            rest.nuggets,
+            lambda one: one.name,
+            lambda one: (one.name in snapshot.by_name) is (one.after is not None),
+        ),
+        # A file that holds what it is to hold is not among the rest.
+        files=_joined(planned.files, rest.files, lambda one: one.path, lambda one: True),
+    )
+
+
+def _joined(
+    planned: Iterable[_Change],
+    rest: Iterable[_Change],
+    name: Callable[[_Change], object],
+    stands: Callable[[_Change], bool],
+) -> tuple[_Change, ...]:
+    left: dict[object, _Change] = {name(change): change for change in rest}
+    found = [left.pop(name(one), one) for one in planned if name(one) in left or stands(one)]
+    return (*found, *left.values())
+
+
+# Writing it
+
+
+class Written(NamedTuple):
+    """What stands in the files after a write, and what was replaced there, by path."""
+
+    loaded: Loaded
+    replaced: tuple[tuple[Path, Replaced], ...] = ()
+
+
+@dataclass
+class Write:
+    """One write: once it is staged, new versions are safe on disk beside their files, and those are as they were.
+
+    steps: the new versions, in order. going: those of them that are removed instead.
+    """
+
+    home: Path
+    loaded: Loaded
+    change_set: ChangeSet
+    steps: Sequence[Document | PageDocument] = field(default_factory=list)
+    going: frozenset[Path] = frozenset()
+    targets: dict[Path, Path] = field(default_factory=dict)
+    staged: dict[Path, Staged] = field(default_factory=dict)
+    # What was put in place: from the first file on the rest has to follow.
+    placed: set[Path] = field(default_factory=set)
+
+    @contextmanager
+    def staged_files(self) -> Iterator[None]:
+        """Within this the new versions are safe on disk; nothing is left behind when nothing is written. Raises
+        StorageError, ReadOnlyError.
+        """
+        pages = self.loaded.graph.pages
+        for step in self.steps:
+            root = pages.folder if isinstance(step, PageDocument) and pages is not None else self.home
+            self.targets[step.path] = write_target(root, step.path)
+        try:
+            for step in self.steps:
+                if step.path not in self.going:
+                    if step.on_disk is None:
+                        make_folder(step.path.parent)
+                    mode = {"mode": step.mode} if isinstance(step, PageDocument) else {}
+                    self.staged[step.path] = stage_file(self.targets[step.path], *step.to_parts(), **mode)
+            yield
+        except BaseException:
+            if not self.placed:
+                discard(self.staged.values())
+            raise
+
+    def stages(self) -> dict[str, Stage]:
+        """For each file the version that was read and the one that is to follow, by its place in the folder, or by its
+        whole path where it lies elsewhere.
+        """
+        found: dict[str, Stage] = {}
+        for step in self.steps:
+            path, staged = step.path, self.staged.get(step.path)
+            name = str(path.relative_to(self.home) if path.is_relative_to(self.home) else path)
+            found[name] = Stage(step.on_disk, staged.fingerprint if staged is not None else None)
+        return found
+
+    def carry_out(self, *, insisting: bool = False) -> Written | None:
+        """Puts the new versions in place. None when a file moved on before anything was written.
+
+        insisting: also then, if what stands there by now can be got hold of. Raises StorageError; `placed` says
+        what was written by then.
+        """
+        written: dict[Path, Fingerprint] = {}
+        replaced: list[tuple[Path, Replaced]] = []
+        try:
+            # Another program may not know our lock: the last look at the files comes right before the renames.
+            moved = any(fingerprint(step.path) != step.on_disk for step in self.steps)
+            if moved and (self.going or not insisting):
+                return None
+            for step in self.steps:
+                try:
+                    with self._placing(step.path):
+                        other = self._place(step, moved=moved and not written)
+                except FileExistsError:
+                    if not self.placed:
+                        return None
+                    with self._placing(step.path):
+                        other = put_instead(self.staged[step.path], _NO_VERSION)
+                if step.path not in self.going:
+                    written[step.path] = in_place(self.staged[step.path])
+                if other is not None:
+                    replaced.append((step.path, other))
+        finally:
+            # Where a file was exchanged, what it replaced lies there now.
+            discard(one for path, one in self.staged.items() if path not in self.placed)
+        for change in self.change_set.files:
+            with self._placing(self.home / change.path):
+                _write_whole(self.home, change)
+        return Written(self._after(written), tuple(replaced))
+
+    def _place(self, step: Document | PageDocument, *, moved: bool) -> Replaced | None:
+        if step.path not in self.going:
+            return put_instead(self.staged[step.path], step.on_disk, moved=moved)
+        if isinstance(step, PageDocument):
+            return take_away(self.targets[step.path], step.fingerprint)
+        remove_file(self.targets[step.path])
+        return None
+
+    @contextmanager
+    def _placing(self, path: Path) -> Iterator[None]:
+        try:
+            yield
+        except NotSyncedError:
+            self.placed.add(path)
+            raise
+        self.placed.add(path)
+
+    def _after(self, written: Mapping[Path, Fingerprint]) -> Loaded:
+        nuggets, graph = dict(self.loaded.nuggets), self.loaded.graph
+        for step in self.steps:
+            if step.path in written and not isinstance(step, PageDocument):
+                made = replace(step, fingerprint=written[step.path])
+                if isinstance(made, GraphDocument):
+                    graph = made
+                else:
+                    nuggets[step.path] = made
+        if self.going or nuggets.keys() != self.loaded.nuggets.keys():
+            nuggets = {path: nuggets[path] for path in nugget_files(self.home) if path in nuggets}
+        pages = self.loaded.graph.pages
+        if pages is not None and graph is not self.loaded.graph:
+            from core.storage.format.pages import with_written_pages
+
+            made_pages = {
+                step.path: replace(step, fingerprint=written[step.path]) if step.path in written else None
+                for step in self.steps
+                if isinstance(step, PageDocument)
+            }
+            graph = with_written_pages(graph, pages, made_pages)
+        return assembled(self.home, graph, nuggets, self.loaded)
+
+
+def is_json(data: bytes) -> bool:
+    """Whether bytes are whole JSON."""
+    try:
+        msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return False
+    return True
+
+
+def _write_whole(home: Path, change: FileChange) -> None:
+    path = Path(os.path.realpath(home / change.path))
+    if change.after is None:
+        # What another program wrote there since it was looked at stays.
+        if content_of(path) == change.before:
+            remove_file(path)
+        return
+    make_folder(path.parent)
+    mode = (path.stat().st_mode & 0o777) if path.exists() else 0o600
+    replace_file(path, change.after, mode=mode)

@@ -27,7 +27,7 @@ from core.memory import Memory
 from core.model.change import Author
 from core.promotion.target import project_folder
 from core.services.promotion import Promoter
-from core.storage.journal.runs import runs
+from core.storage.journal.kept import runs
 
 ROOT = Path(__file__).parents[2]
 MORNING = datetime(2026, 11, 22, 9, 0, tzinfo=UTC)

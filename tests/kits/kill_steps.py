@@ -43,7 +43,7 @@ def end_before_step(number: int, *transactions: tuple[type, str]) -> None:
         return transaction
 
     functions = ((exchange, "_swap"), (os, "fsync"), (os, "replace"), (os, "link"), (os, "unlink"))
-    for holder, name in (*functions, (Journal, "begin"), (Journal, "finish")):
+    for holder, name in (*functions, (Journal, "begin"), (Journal, "mark_written")):
         setattr(holder, name, stepping(getattr(holder, name)))
     for kind, name in ((Journal, "transaction"), *transactions):
         setattr(kind, name, around(getattr(kind, name)))

@@ -49,11 +49,11 @@ def statements_of(memory: Memory, call: Callable[[], object]) -> list[str]:
     found: list[str] = []
     journal = memory.store.journal
     assert journal is not None
-    journal._connection.set_trace_callback(lambda said: found.append(" ".join(said.split())))
+    journal.connect().set_trace_callback(lambda said: found.append(" ".join(said.split())))
     try:
         call()
     finally:
-        journal._connection.set_trace_callback(None)
+        journal.connect().set_trace_callback(None)
     assert memory.store.journal is journal
     return found
 

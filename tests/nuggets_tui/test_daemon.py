@@ -14,7 +14,7 @@ from core import daily
 from core.daily import daily_state
 from core.errors import ConflictError
 from core.memory import Memory
-from core.storage.journal.runs import runs
+from core.storage.journal.kept import runs
 from nuggets_tui.daemon import Daemon
 
 BEGIN = datetime(2026, 11, 22, 8, 58, 30, tzinfo=UTC)

@@ -76,7 +76,7 @@ def carry(
     found = [(entry, read_change_set(entry.body)) for entry in entries]
     if not found:
         return 0
-    with journal.transaction(durable=True) as connection:
+    with journal.transaction() as connection:
         ids = {row[0] for row in connection.execute("SELECT id FROM entry")}
         if any(change_set.id in ids for _, change_set in found):
             return 0

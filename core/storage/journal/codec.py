@@ -1,14 +1,16 @@
-"""Entries as the journal holds them: change sets as JSON, who made them, the things they touch, what is pending."""
+"""Entries as the history holds them: change sets as JSON, who made them, what they touch, what is pending; and the
+conditions by which they are chosen.
+"""
 
 from __future__ import annotations
 
 import json
 import sqlite3
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Final, NamedTuple
+from itertools import chain
+from typing import Any, Final, NamedTuple, TypedDict, Unpack
 
 import msgspec
 
@@ -17,6 +19,7 @@ from core.model.compare import is_recall
 from core.model.entry import Conflict, Entry, EntryState, Origin
 from core.storage.files.atomic import Fingerprint
 from core.storage.format.json_text import dump, load
+from core.text.normalise import encodable
 
 # What stands in place of a signature, in journals of every version. Every version reads it, so it stays as it is.
 _SPELLINGS: Final[Mapping[Origin, str]] = {
@@ -133,24 +136,24 @@ def items_of(change_set: ChangeSet) -> Iterator[str]:
 
 ENTRY_COLUMNS: Final = "seq, id, state, body, conflict, made_by"
 _BATCH: Final = timedelta(minutes=10)
+# Rows that one statement writes.
+_ROWS_AT_ONCE: Final = 500
 
 
-@dataclass(frozen=True)
-class Stage:
+class Stage(NamedTuple):
     """What a pending entry was about to do to one file: the version it had read and the one that was to follow."""
 
     read: Fingerprint | None
     staged: Fingerprint | None
 
 
-@dataclass(frozen=True)
-class Pending:
-    """An entry whose writing was cut off. `stages`: by file name."""
+class Pending(NamedTuple):
+    """An entry whose writing was cut off. stages: by file name."""
 
     seq: int
     change_set: ChangeSet
     made_by: Maker
-    stages: Mapping[str, Stage] = field(default_factory=dict)
+    stages: Mapping[str, Stage]
 
 
 def insert_entry(
@@ -162,46 +165,41 @@ def insert_entry(
     stages: Mapping[str, Stage] | None = None,
     conflict: Conflict | None = None,
 ) -> tuple[int, ChangeSet]:
-    """Puts an entry down; its number, and the change set under the id that it has in the journal."""
+    """Puts an entry down; its number, and the change set under the id that it has in the history: another one where
+    it was applied before.
+    """
     given, turn = change_set.id, 1
-    while (seq := _inserted(connection, change_set, made_by, state, stages, conflict)) is None:
-        # It was applied before.
+    while True:
+        body, author = write_change_set(change_set), change_set.author
+        cursor = connection.execute(
+            "INSERT INTO entry (id, at, author_kind, author_name, kind, reason, about, made_by, state, body, size, "
+            "conflict, staged) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
+            (
+                change_set.id, change_set.at, author.kind, author.name, change_set.kind,
+                change_set.reason, change_set.about, made_by.spelling, state, body, len(body),
+                write_conflict(conflict) if conflict is not None else None, write_stages(stages),
+            ),
+        )  # fmt: skip
+        if cursor.rowcount and cursor.lastrowid is not None:
+            touch(connection, cursor.lastrowid, change_set)
+            return cursor.lastrowid, change_set
         turn += 1
         change_set = msgspec.structs.replace(change_set, id=f"{given}-{turn}")
-    touch(connection, seq, change_set)
-    return seq, change_set
-
-
-def _inserted(
-    connection: sqlite3.Connection,
-    change_set: ChangeSet,
-    made_by: Maker,
-    state: EntryState,
-    stages: Mapping[str, Stage] | None,
-    conflict: Conflict | None,
-) -> int | None:
-    """The number of the new entry; None, and nothing is put down, where another has its id."""
-    body, author = write_change_set(change_set), change_set.author
-    cursor = connection.execute(
-        "INSERT INTO entry (id, at, author_kind, author_name, kind, reason, about, made_by, state, body, size, "
-        "conflict, staged) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
-        "ON CONFLICT (id) DO NOTHING",
-        (
-            change_set.id, change_set.at, author.kind, author.name, change_set.kind,
-            change_set.reason, change_set.about, made_by.spelling, state, body, len(body),
-            write_conflict(conflict) if conflict is not None else None,
-            write_stages(stages),
-        ),
-    )  # fmt: skip
-    return cursor.lastrowid if cursor.rowcount else None
 
 
 def touch(connection: sqlite3.Connection, seq: int, change_set: ChangeSet) -> None:
     """Has an entry be found by all that a change set touches."""
-    connection.executemany(
-        "INSERT OR IGNORE INTO touched (item, seq) VALUES (?, ?)",
-        ((item, seq) for item in items_of(change_set)),
-    )
+    rows = [(item, seq) for item in items_of(change_set)]
+    write_rows(connection, "INSERT OR IGNORE INTO touched (item, seq) VALUES", "(?, ?)", rows)
+
+
+def write_rows(
+    connection: sqlite3.Connection, insert: str, row: str, rows: Sequence[Sequence[object]], then: str = ""
+) -> None:
+    """Inserts rows, many in one statement. insert: up to VALUES; row: the place of one; then: what follows on them."""
+    for at in range(0, len(rows), _ROWS_AT_ONCE):
+        some = rows[at : at + _ROWS_AT_ONCE]
+        connection.execute(f"{insert} {', '.join([row] * len(some))} {then}", list(chain.from_iterable(some)))
 
 
 def fold_recalls(connection: sqlite3.Connection, seq: int) -> None:
@@ -272,36 +270,117 @@ def _entry_of(row: Any, undone: frozenset[str]) -> Entry | None:
 
 
 def write_stages(stages: Mapping[str, Stage] | None) -> str | None:
-    """What a pending entry is about to do to files, as text."""
-    return (
-        json.dumps({file: [_data(one.read), _data(one.staged)] for file, one in stages.items()})
-        if stages
-        else None
-    )
+    """What a pending entry is about to do to files, as text: of each version what stays when the file is renamed."""
+    shaped = {file: [made and list(made[:3]) for made in one] for file, one in (stages or {}).items()}
+    return json.dumps(shaped) if shaped else None
 
 
 def read_stages(text: str | None) -> dict[str, Stage]:
     """What `write_stages` wrote."""
     shaped = json.loads(text) if text else {}
-    return {
-        file: Stage(_read_fingerprint(read), _read_fingerprint(staged))
-        for file, (read, staged) in shaped.items()
-    }
+    return {file: Stage(*(made and Fingerprint(*made) for made in one)) for file, one in shaped.items()}
 
 
-def _data(made: Fingerprint | None) -> list[int] | None:
-    """What of a version stays as it is when the file is renamed."""
-    return list(made[:3]) if made is not None else None
+# Which entries
+
+LARGEST: Final = 2**63 - 1
+# Words in which JSON may write a character otherwise than it is.
+_ESCAPED: Final = ('"', "\\")
 
 
-def _read_fingerprint(shaped: list[int] | None) -> Fingerprint | None:
-    return Fingerprint(*shaped) if shaped else None
+class EntryFilters(TypedDict, total=False):
+    """What entries are asked for; what is left out, or None, admits all.
+
+    author: kinds or names. kind: of change sets. note: an id. run: the id of an entry, which with all that is about it
+    is meant. text: see `says`. since, until: ISO times, both of them included. before, after: numbers. limit: how many.
+    """
+
+    limit: int | None
+    author: str | Collection[str] | None
+    kind: str | Collection[str] | None
+    note: str | None
+    run: str | None
+    text: str | None
+    since: str | None
+    until: str | None
+    before: int | None
+    after: int | None
+    state: EntryState | None
 
 
-def concerned(change_set: ChangeSet) -> frozenset[str]:
-    """Names of all that a change set touches, and of the facts that its notes mirror."""
-    notes = (
-        note for change in change_set.notes for note in (change.before, change.after) if note is not None
-    )
-    mirrored = (fact_item(note.nugget_name, note.key) for note in notes if note.is_fact)
-    return frozenset((*items_of(change_set), *mirrored))
+def which_entries(**filters: Unpack[EntryFilters]) -> tuple[str, dict[str, object]]:
+    """What follows on the name of the table to choose entries, newest first, and the values in it."""
+    limit, note = filters.get("limit"), filters.get("note")
+    author, kind, text = filters.get("author"), filters.get("kind"), filters.get("text")
+    tests = ["state NOT IN ('pending', 'version')"]
+    values: dict[str, object] = {"limit": LARGEST if limit is None else min(max(0, limit), LARGEST)}
+    for name, test, value in (
+        ("item", "seq IN (SELECT seq FROM touched WHERE item = :item)", note_item(note) if note else None),
+        (
+            "run",
+            "(id = :run OR about = :run OR substr(about, 1, length(:run) + 1) = :run || '.')",
+            filters.get("run"),
+        ),
+        ("since", "at >= :since", filters.get("since")),
+        ("until", "at <= :until", filters.get("until")),
+        ("before", "seq < :before", filters.get("before")),
+        ("after", "seq > :after", filters.get("after")),
+        ("state", "state = :state", filters.get("state")),
+    ):
+        if value is not None:
+            tests.append(test)
+            values[name] = encodable(value) if isinstance(value, str) else min(value, LARGEST)
+    if filters.get("state") not in (None, "done"):
+        # An index of its own knows these few, and SQLite does not see from a value alone that it does.
+        tests.append("state <> 'done'")
+    if author is not None:
+        names = _listed("author", author, values)
+        tests.append(f"(author_kind IN ({names}) OR author_name IN ({names}))")
+    if kind is not None:
+        tests.append(f"kind IN ({_listed('kind', kind, values)})")
+    # What the inner query reads stands in an index of its own: the entries themselves may fill hundreds of megabytes.
+    inner = f"SELECT seq FROM entry WHERE {' AND '.join(tests)}"
+    if text is None:
+        return f"WHERE seq IN ({inner} ORDER BY seq DESC LIMIT :limit) ORDER BY seq DESC", values
+    values["text"] = encodable(text.casefold())
+    return f"WHERE seq IN ({inner}) AND says(body, :text) ORDER BY seq DESC LIMIT :limit", values
+
+
+def _listed(name: str, given: str | Collection[str], values: dict[str, object]) -> str:
+    each = (given,) if isinstance(given, str) else tuple(given)
+    values.update((f"{name}{number}", encodable(one)) for number, one in enumerate(each))
+    return ", ".join(f":{name}{number}" for number in range(len(each)))
+
+
+def names_words(body: bytes, wanted: str) -> bool:
+    """Whether a change set names all of these words, in folded case: in its reason, a title, a key or a file's path.
+
+    Former names count as well. A change set that cannot be read names nothing.
+    """
+    words = wanted.split()
+    try:
+        text = unpressed(body)
+    except zlib.error:
+        return False
+    # Most entries can be excluded by their bytes, without being parsed.
+    folded = text.decode("utf-8", "replace").casefold()
+    if not all(word in folded or any(char in word for char in _ESCAPED) for word in words) and (
+        "\\u" not in folded
+    ):
+        return False
+    try:
+        names = " ".join(_names(read_change_set(body))).casefold()
+    except ValueError:
+        return False
+    return all(word in names for word in words)
+
+
+def _names(change_set: ChangeSet) -> Iterator[str]:
+    yield change_set.reason
+    for change in change_set.notes:
+        yield from (note.title for note in (change.before, change.after) if note is not None)
+    for fact in change_set.facts:
+        yield fact.key
+        if fact.after is not None:
+            yield fact.after.key
+    yield from (file.path for file in change_set.files)

@@ -22,7 +22,6 @@ from core.model.change import PERSON, ChangeSet, FactChange, NoteChange
 from core.model.masks import Masks
 from core.model.saved_search import SEARCHES_FILE
 from core.settings import SETTINGS_FILE, InferenceSettings
-from core.storage.commit import Write
 from core.storage.database import SIDE_FILES
 from core.storage.files import atomic
 from core.storage.files.side_folders import names_in
@@ -42,6 +41,7 @@ from core.storage.masking.search import (
 from core.storage.merge.copies import conflict_copies
 from core.storage.safety.backups import BACKUPS
 from core.storage.safety.quarantine import RECORD
+from core.storage.writing import Write
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -139,11 +139,11 @@ def _mask_journal(journal: Journal, masks: Masks, rules: InferenceSettings) -> N
     file or beside it. Raises StorageError, BrokenJournalError.
     """
     journal.rows("PRAGMA secure_delete = ON")
-    with journal.transaction(durable=True) as connection:
+    with journal.transaction() as connection:
         # Of two that are the same once they are masked, one stays.
         _mask_rows(journal, masks, rules, partial(update_row, connection, "REPLACE"))
-    journal.database.vacuum()
-    journal.database.empty_log()
+    journal.vacuum()
+    journal.empty_log()
 
 
 # What stands beside notes and facts
@@ -219,9 +219,9 @@ def mask_folder(
     """
     for _ in range(_TRIES):
         with atomic.locked(store.home):
-            session, loaded = store.reconcile_now()
-            if session.journal is not None:
-                _mask_journal(session.journal, masks, rules)
+            journal, loaded = store.reconcile_now()
+            if journal.is_open:
+                _mask_journal(journal, masks, rules)
             _mask_beside(store.home, loaded, masks)
             pairs = ((one, _masked_document(one, masks, rules)) for one in loaded.documents().values())
             changed = [told for document, told in pairs if told is not document]
@@ -239,13 +239,12 @@ def mask_folder(
             if not moved:
                 # What was replaced holds them still, where the system refused to remove it.
                 atomic.remove_leftovers(store.home)
-            if session.journal is not None:
-                with session.journal.transaction(durable=True) as connection:
-                    _, entry = session.journal.record(connection, entry, codec.by(made_by))
+            if journal.is_open:
+                entry = journal.note_down(entry, codec.by(made_by))
                 if moved:
                     # What another program wrote in that very instant may hold them again.
                     store.reconcile_now()
-                    _mask_journal(session.journal, masks, rules)
+                    _mask_journal(journal, masks, rules)
                     continue
             return entry
     raise ConflictError(

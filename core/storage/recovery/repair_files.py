@@ -16,16 +16,13 @@ from core.model.change import FileRepair
 from core.model.fact import NuggetMeta
 from core.storage.files.atomic import fingerprint, read_file, replace_file, write_target
 from core.storage.format.documents import (
-    GRAPH_VERSION,
     Document,
+    GraphDocument,
     Loaded,
     new_nugget,
     nugget_of_file,
-    remembered_graph,
-    remembered_nugget,
 )
-from core.storage.journal.baseline import baseline_files, baseline_raws
-from core.storage.journal.session import JournalSession
+from core.storage.journal.journal import Journal
 from core.storage.recovery.rebuild import pieces_of, rebuilt, woven
 from core.storage.safety.backup_before_write import keep_whole, unread_places
 
@@ -34,19 +31,19 @@ _PART: Final = "part of it could not be read, and was repaired"
 _TAKEN_BACK: Final = "a repair that was undone"
 
 
-def repairable(session: JournalSession, loaded: Loaded) -> frozenset[str]:
+def repairable(journal: Journal, loaded: Loaded) -> frozenset[str]:
     """Where notes and facts stand, as their problems say it, that cannot be read and of which the journal knows the
     last version that could be.
     """
     return frozenset(
         problem.where
-        for path, (_, replaced) in _last_read(session, loaded).items()
+        for path, (_, replaced) in _last_read(journal, loaded).items()
         for place, problem in unread_places(loaded.documents()[path])
         if place in replaced
     )
 
 
-def repair_files(session: JournalSession, loaded: Loaded, now: datetime) -> list[FileRepair]:
+def repair_files(journal: Journal, loaded: Loaded, now: datetime) -> list[FileRepair]:
     """Makes sound files of those that cannot be read, and puts notes and facts that cannot be read back as they were
     when they last could be. Each file lies in the quarantine first, with its exact bytes.
 
@@ -56,30 +53,30 @@ def repair_files(session: JournalSession, loaded: Loaded, now: datetime) -> list
     for path in sorted(filter(os.path.lexists, loaded.broken())):
         read = read_file(path)
         parts = rebuilt(
-            read[0] if read is not None else b"", _last_seen(session, path, loaded), session.rules
+            read[0] if read is not None else b"", _last_seen(journal, path, loaded), journal.rules
         )
-        kept = keep_whole(session.home, path, _WHOLE, now)
-        replace_file(write_target(session.home, path), *parts)
-        repaired.append(_file_repair(session, path, kept, parts))
-    for path, (raws, replaced) in _last_read(session, loaded).items():
+        kept = keep_whole(journal.home, path, _WHOLE, now)
+        replace_file(write_target(journal.home, path), *parts)
+        repaired.append(_file_repair(journal, path, kept, parts))
+    for path, (raws, replaced) in _last_read(journal, loaded).items():
         document = loaded.documents()[path]
         parts = replace(document, raws=tuple(raws)).to_parts()
-        kept = keep_whole(session.home, path, _PART, now)
+        kept = keep_whole(journal.home, path, _PART, now)
         # Another program may have written since: what it says now is not overwritten.
         if fingerprint(path) != document.fingerprint:
             continue
-        replace_file(write_target(session.home, path), *parts)
-        repaired.append(_file_repair(session, path, kept, parts))
+        replace_file(write_target(journal.home, path), *parts)
+        repaired.append(_file_repair(journal, path, kept, parts))
         said = "could not be read; its last readable version is restored"
         for place, problem in unread_places(document):
             if place in replaced:
-                session.notices.add(Notice(said, where=problem.where))
+                journal.tell(Notice(said, where=problem.where))
     return repaired
 
 
-def _file_repair(session: JournalSession, path: Path, kept: Path, parts: list[bytes]) -> FileRepair:
+def _file_repair(journal: Journal, path: Path, kept: Path, parts: list[bytes]) -> FileRepair:
     before, after = _digest(_bytes_of(kept)), _digest(b"".join(parts))
-    return FileRepair(path=session.baseline.name(path), kept=kept.name, before=before, after=after)
+    return FileRepair(path=journal.name(path), kept=kept.name, before=before, after=after)
 
 
 def revert_repairs(home: Path, mends: Iterable[FileRepair], now: datetime) -> None:
@@ -121,31 +118,28 @@ def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _last_read(session: JournalSession, loaded: Loaded) -> dict[Path, tuple[list[bytes], set[int]]]:
+def _last_read(journal: Journal, loaded: Loaded) -> dict[Path, tuple[list[bytes], set[int]]]:
     """The files in which what cannot be read is known as it last could be: their notes or facts with those versions
     among them, and their places.
     """
-    if session.journal is None or loaded.snapshot.read_only:
+    if not journal.is_open or loaded.snapshot.read_only:
         return {}
-    baseline, found = baseline_files(session.journal), {}
+    baseline, found = journal.seen_files(), {}
     for path, document in loaded.documents().items():
-        one = baseline.get(session.baseline.name(path))
+        one = baseline.get(journal.name(path))
         if document.problems and one is not None:
-            former = session.baseline.remembered(session.journal, path, one.head, loaded.graph)
+            former = journal.remembered(path, one.head, loaded.graph)
             raws, replaced = woven(pieces_of(document), former, missing=False)
             if replaced:
                 found[path] = raws, replaced
     return found
 
 
-def _last_seen(session: JournalSession, path: Path, loaded: Loaded) -> Document:
+def _last_seen(journal: Journal, path: Path, loaded: Loaded) -> Document:
     """A file that cannot be read as a whole as the journal last saw it, or an empty one of its kind."""
-    assert session.journal is not None
-    file = session.baseline.name(path)
-    raws, baseline = baseline_raws(session.journal, file), baseline_files(session.journal).get(file)
+    known = journal.seen_files().get(journal.name(path))
+    if known is not None:
+        return journal.remembered(path, known.head, loaded.graph)
     if path == loaded.graph.path:
-        head = baseline.head if baseline is not None else b'{"version": %d, "notes": []}' % GRAPH_VERSION
-        return remembered_graph(path, head, raws, session.rules, None)
-    if baseline is not None:
-        return remembered_nugget(path, baseline.head, raws)
+        return GraphDocument(path=path)
     return new_nugget(path, NuggetMeta(name=nugget_of_file(path.name)))

@@ -291,7 +291,7 @@ def test_a_full_disk_neither_breaks_the_log_nor_writes_an_untraced_change(home: 
     edit_text(memory, "Before.")
     files = tree(home)
     assert memory.store.journal is not None
-    connection = memory.store.journal._connection
+    connection = memory.store.journal.connect()
     pages = connection.execute("PRAGMA page_count").fetchone()[0]
     connection.execute(f"PRAGMA max_page_count = {pages + 2}")
     with pytest.raises(StorageError, match="disk is full"):
@@ -315,7 +315,7 @@ def test_a_disk_that_fills_up_between_the_files_and_the_log_loses_nothing(
         raise error
 
     with monkeypatch.context() as patch:
-        patch.setattr(Journal, "finish", full)
+        patch.setattr(Journal, "mark_written", full)
         done = memory.change("edit", lambda draft: edit_note(draft, ONE, content="After."))[1]
         assert "disk is full" in "".join(memory.take_notices())
     assert notes_of(home)[ONE]["content"] == "After."

@@ -187,7 +187,7 @@ def _killed_before_finishing(
     memory = Memory.open(home)
     with monkeypatch.context() as patch:
         slip_in(patch, name, foreign)
-        patch.setattr(Journal, "finish", _kill)
+        patch.setattr(Journal, "mark_written", _kill)
         with pytest.raises(Killed):
             memory.change("edit", lambda draft: (edit_note(draft, ONE, content="Ours."),
                                                  remember(draft, "memory", "user:ours", "ours")))  # fmt: skip
@@ -272,7 +272,7 @@ def test_a_kill_that_another_program_followed_with_a_stale_save_still_ends_with_
     stale = read_graph(home)
     memory = Memory.open(home)
     with monkeypatch.context() as patch:
-        patch.setattr(Journal, "finish", _kill)
+        patch.setattr(Journal, "mark_written", _kill)
         with pytest.raises(Killed):
             memory.change("edit", lambda draft: edit_note(draft, ONE, content="Ours."))
     assert content_of(home) == "Ours."

@@ -17,7 +17,7 @@ from core.facts.edits import remember
 from core.folder import DATABASE_FILE
 from core.graph.edits import create_note
 from core.pipeline.service import Pipeline
-from core.storage.journal.belonging import FOLDER_NAME
+from core.storage.journal.journal import FOLDER_NAME
 
 
 def _made(home: Path, first: int, edits: int = 3) -> Path:

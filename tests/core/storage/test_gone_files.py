@@ -15,7 +15,7 @@ from core.errors import StorageError
 from core.facts.edits import remember
 from core.graph.edits import create_note
 from core.model.change import ChangeSet
-from core.storage import commit
+from core.storage import store
 
 FILES = [str(GRAPH), NUGGET]
 
@@ -44,7 +44,7 @@ def _save_as_vim_does(path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[
                 path.write_bytes(old)
                 aside.unlink()
 
-        monkeypatch.setattr(commit.time, "sleep", end)
+        monkeypatch.setattr(store.time, "sleep", end)
 
     return begin
 
@@ -78,7 +78,7 @@ def test_a_reader_in_that_moment_sees_the_whole_memory(
 def test_a_file_that_stays_gone_comes_back_byte_for_byte_and_is_said(
     home: Path, gone: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(commit, "_GONE_SECONDS", 0.0)
+    monkeypatch.setattr(store, "_GONE_SECONDS", 0.0)
     write_graph(home, graph_of(home)["notes"], ours={"unknown": [1]})
     Memory.open(home).close()
     before = tree(home)
@@ -95,7 +95,7 @@ def test_a_file_that_stays_gone_comes_back_byte_for_byte_and_is_said(
 def test_undoing_the_return_of_a_file_deletes_what_it_held(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(commit, "_GONE_SECONDS", 0.0)
+    monkeypatch.setattr(store, "_GONE_SECONDS", 0.0)
     (home / NUGGET).unlink()
     memory = Memory.open(home)
     memory.history.undo(memory.history.log(limit=1)[0].id)
@@ -106,7 +106,7 @@ def test_undoing_the_return_of_a_file_deletes_what_it_held(
 def test_what_cannot_be_written_again_is_not_logged_as_deleted(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(commit, "_GONE_SECONDS", 0.0)
+    monkeypatch.setattr(store, "_GONE_SECONDS", 0.0)
     entries = len(Memory.open(home).history.log(limit=None))
     (home / GRAPH).unlink()
 
@@ -114,7 +114,7 @@ def test_what_cannot_be_written_again_is_not_logged_as_deleted(
         raise StorageError("cannot be written (No space left on device)", where="graph.json")
 
     with monkeypatch.context() as patch:
-        patch.setattr(commit, "stage_file", full)
+        patch.setattr(store, "stage_file", full)
         memory = Memory.open(home)
         with pytest.raises(StorageError):
             _change(memory)
@@ -129,7 +129,7 @@ def test_a_fact_file_under_another_name_is_waited_for_by_nobody(
     def never(_: float) -> None:
         raise AssertionError("waited")
 
-    monkeypatch.setattr(commit.time, "sleep", never)
+    monkeypatch.setattr(store.time, "sleep", never)
     os.replace(home / NUGGET, home / "memory.donna.json")
     _change(Memory.open(home))
     assert not (home / NUGGET).exists()

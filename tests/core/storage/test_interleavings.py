@@ -32,14 +32,14 @@ from kits.original_writer import Original, read_graph, save_graph
 from core import Memory
 from core.facts.edits import remember
 from core.graph.edits import edit_note
-from core.storage import commit, database, outside
+from core.storage import database, outside, store, writing
 from core.storage.files import exchange
-from core.storage.journal.session import JournalSession
+from core.storage.journal.journal import Journal
 
 NOTES = [f"note-memory-{number:08x}" for number in range(6)]
 POINTS = [
-    (exchange, "_swap"), (commit, "stage_file"), (commit.Committer, "load"), (outside, "take_in"),
-    (JournalSession, "begin"), (JournalSession, "mark_written"),
+    (exchange, "_swap"), (writing, "stage_file"), (store.Store, "load"), (outside, "take_in"),
+    (Journal, "begin"), (Journal, "mark_written"),
 ]  # fmt: skip
 
 
@@ -94,7 +94,7 @@ class Program:
 
         with pytest.MonkeyPatch.context() as patch:
             # Who waits for the rest of a save finds that there is none.
-            patch.setattr(commit.time, "sleep", lambda seconds: self.old())
+            patch.setattr(store.time, "sleep", lambda seconds: self.old())
             for owner, name in POINTS:
                 patch.setattr(owner, name, stepping(getattr(owner, name)))
             yield
@@ -173,14 +173,14 @@ def test_what_slipped_in_and_was_saved_once_more_meanwhile_stays(
         program.step(4)
 
     slip_in(monkeypatch, "graph.json", foreign)
-    real = JournalSession.mark_written
+    real = Journal.mark_written
 
     def mark_written(*args: Any, **named: Any) -> None:
         if len(program.made) == 1:
             program.step(4)
         real(*args, **named)
 
-    monkeypatch.setattr(JournalSession, "mark_written", mark_written)
+    monkeypatch.setattr(Journal, "mark_written", mark_written)
     memory.change("edit", lambda draft: edit_note(draft, ONE, content="Ours."))
     memory.change("edit", lambda draft: edit_note(draft, TWO, content="Ours too."))
     assert len(program.made) == 2

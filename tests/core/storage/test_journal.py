@@ -283,11 +283,13 @@ def test_an_entry_is_found_by_the_beginning_of_its_id(home: Path) -> None:
 
 
 def test_a_journal_knows_when_its_file_was_exchanged(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / DATABASE_FILE)
+    (tmp_path / "other").mkdir()
+    journal, other = Journal(tmp_path), Journal(tmp_path / "other")
+    for one in (journal, other):
+        one.connect()
     assert not journal.replaced
-    other = Journal(tmp_path / "other.db")
     other.close()
-    os.replace(tmp_path / "other.db", tmp_path / DATABASE_FILE)
+    os.replace(tmp_path / "other" / DATABASE_FILE, tmp_path / DATABASE_FILE)
     assert journal.replaced
     journal.close()
 
@@ -315,7 +317,7 @@ def test_a_change_is_logged_at_the_time_it_was_made_however_long_its_preview_was
 
 @pytest.mark.slow
 def test_closing_waits_for_who_reads_the_log_in_another_thread(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "nuggets.db")
+    journal = Journal(tmp_path)
     closing = threading.Thread(target=journal.close)
 
     def midway() -> int:
@@ -323,7 +325,7 @@ def test_closing_waits_for_who_reads_the_log_in_another_thread(tmp_path: Path) -
             closing.start()
         return 0
 
-    journal._connection.set_progress_handler(midway, 100)
+    journal.connect().set_progress_handler(midway, 100)
     many = "WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 100000)"
     assert len(journal.rows(f"{many} SELECT n FROM number")) == 100_000
     closing.join()

@@ -13,8 +13,7 @@ from core.graph.edits import create_note
 from core.memory import Memory
 from core.model.change import PERSON, ChangeSet, FactChange, FileChange, NoteChange
 from core.model.fact import Fact
-from core.storage.journal.codec import write_change_set
-from core.storage.journal.filters import names_words
+from core.storage.journal.codec import names_words, write_change_set
 from core.storage.journal.journal import Journal
 
 
@@ -30,7 +29,7 @@ def journal_of(home: Path) -> Path:
 
 def test_lists_are_narrowed_without_reading_the_entries(tmp_path: Path) -> None:
     path = journal_of(tmp_path)
-    journal = Journal(path)
+    journal = Journal(path.parent)
     plan = journal.rows(
         "EXPLAIN QUERY PLAN SELECT seq FROM entry WHERE state <> 'pending' AND kind IN ('edit') "
         "ORDER BY seq DESC LIMIT 5"

@@ -32,6 +32,7 @@ _READS: dict[str, Callable[[Journal], object]] = {
 
 def _journal(path: Path, count: int) -> Journal:
     """A journal with so many entries, all of one note, a few of which are taken back."""
+    path.mkdir()
     journal = Journal(path)
     with journal.transaction() as connection:
         for number in range(count):
@@ -51,9 +52,9 @@ def _database_steps(journal: Journal, read: Callable[[Journal], object]) -> int:
         count += 1
         return 0
 
-    journal._connection.set_progress_handler(step, 1)
+    journal.connect().set_progress_handler(step, 1)
     read(journal)
-    journal._connection.set_progress_handler(None, 0)
+    journal.connect().set_progress_handler(None, 0)
     return count
 
 
@@ -61,7 +62,7 @@ def _database_steps(journal: Journal, read: Callable[[Journal], object]) -> int:
 def test_what_each_edit_asks_of_the_log_takes_as_many_steps_however_long_it_is(
     tmp_path: Path, what: str
 ) -> None:
-    short, long = (_journal(tmp_path / f"{count}.db", count) for count in (300, 3000))
+    short, long = (_journal(tmp_path / str(count), count) for count in (300, 3000))
     few = _database_steps(short, _READS[what])
     assert _database_steps(long, _READS[what]) <= few * 1.1 + 20
     for journal in (short, long):
@@ -69,7 +70,7 @@ def test_what_each_edit_asks_of_the_log_takes_as_many_steps_however_long_it_is(
 
 
 def test_a_turn_that_another_process_puts_into_the_log_is_seen(tmp_path: Path) -> None:
-    journal = _journal(tmp_path / "nuggets.db", 10)
+    journal = _journal(tmp_path / "log", 10)
     assert journal.undone() == {f"{number:08x}" for number in range(5)}
     with journal.transaction() as connection:
         connection.execute(_ENTRY, ("p", "undo", "00000007", "pending", _BODY))

@@ -34,7 +34,7 @@ from core.model.compare import at_moment
 from core.model.note import Note
 from core.model.snapshot import Snapshot
 from core.storage.files.atomic import fingerprint
-from core.storage.journal.baseline import baseline_files, named_items
+from core.storage.journal.baseline import named_items
 
 pytestmark = pytest.mark.slow
 
@@ -248,7 +248,7 @@ def _assert_seen(memory: Memory) -> None:
     assert journal is not None
     assert store.reconciled
     documents = {str(path.relative_to(memory.home)): made for path, made in store.loaded.documents().items()}
-    seen = baseline_files(journal)
+    seen = journal.seen_files()
     assert seen.keys() == documents.keys()
     for file, document in documents.items():
         known = seen[file].fingerprint

@@ -25,7 +25,7 @@ from kits.original_writer import Original, new_note, read_graph, save_graph
 from core import Memory
 from core.facts.edits import remember
 from core.graph.edits import create_note, edit_note, hide_note, unhide_note
-from core.storage import commit
+from core.storage import store
 
 pytestmark = pytest.mark.slow
 NOTES = [f"note-memory-{number:08x}" for number in range(4)]
@@ -51,7 +51,7 @@ class Beside(RuleBasedStateMachine):
         self.turn = 0
         # Who waits for the rest of a save finds that there is none.
         self.patch = pytest.MonkeyPatch()
-        self.patch.setattr(commit.time, "sleep", lambda seconds: self.old())
+        self.patch.setattr(store.time, "sleep", lambda seconds: self.old())
 
     def teardown(self) -> None:
         try:

@@ -19,7 +19,7 @@ from core.graph.edits import create_note, edit_note, hide_note, unhide_note
 from core.model.change import ChangeSet
 from core.pipeline.service import Pipeline
 from core.places import folder_of, home_of
-from core.storage import commit
+from core.storage import writing
 from core.storage.files.atomic import Fingerprint, Staged
 from core.storage.files.exchange import Replaced
 from core.verify import findings
@@ -523,14 +523,14 @@ def test_a_page_that_cannot_be_written_yet_is_owed_and_others_can_be_edited_mean
 ) -> None:
     memory = Memory.open(folder)
     refused, before = folder / "debugging.md", tree(folder)
-    plain = commit.put_instead
+    plain = writing.put_instead
 
     def refusing(staged: Staged, expected: Fingerprint | None, *, moved: bool = False) -> Replaced | None:
         if staged.path == refused:
             raise StorageError("cannot be written (no space left)", where=str(refused))
         return plain(staged, expected, moved=moved)
 
-    monkeypatch.setattr(commit, "put_instead", refusing)
+    monkeypatch.setattr(writing, "put_instead", refusing)
     id = note_of(memory, "debugging.md").id
     with pytest.raises(UnfinishedError):
         memory.change("edit", lambda draft: edit_note(draft, id, content="Edited."))

@@ -251,7 +251,7 @@ def test_a_restoration_that_the_system_refuses_is_tried_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from core.errors import StorageError
-    from core.storage import commit
+    from core.storage import store
 
     write_graph(tmp_path, [note_object(number) for number in range(3)])
     one = "note-memory-00000001"
@@ -265,7 +265,7 @@ def test_a_restoration_that_the_system_refuses_is_tried_again(
         def full(*_: object) -> None:
             raise StorageError("cannot be written (No space left on device)", where="graph.json")
 
-        patch.setattr(commit, "prepare", full)
+        patch.setattr(store, "prepare", full)
         memory.refresh()
         assert notes_of(tmp_path)[one]["content"] != "Ours."
         assert "No space left" in "".join(memory.take_notices())

@@ -274,7 +274,7 @@ def test_a_file_that_another_program_removed_comes_back_beside_what_is_new(home:
 def test_a_program_that_writes_between_our_reading_and_our_replacing_is_read_again(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from core.storage import commit as storing
+    from core.storage import store as storing
 
     memory = Memory.open(home)
     real, turns = storing.rebase, iter([True])
@@ -295,7 +295,7 @@ def test_a_program_that_writes_between_our_reading_and_our_replacing_is_read_aga
 def test_a_program_that_never_stops_writing_is_taken_in_or_named_and_never_ends_in_a_hang(
     home: Path, monkeypatch: pytest.MonkeyPatch, swapping: bool
 ) -> None:
-    from core.storage import commit as storing
+    from core.storage import store as storing
     from core.storage.files import exchange
 
     memory = Memory.open(home)

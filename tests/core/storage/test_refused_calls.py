@@ -198,7 +198,7 @@ def test_a_log_that_cannot_mark_a_change_as_done_does_not_deny_the_change(
         raise Faults(None, errno.ENOSPC).database_error()
 
     with monkeypatch.context() as patch:
-        patch.setattr(Journal, "finish", refused)
+        patch.setattr(Journal, "mark_written", refused)
         memory.change("edit", lambda draft: edit_note(draft, "note-memory-00000001", content="New."))
     (said,) = memory.take_notices()
     assert "the change itself is written" in said

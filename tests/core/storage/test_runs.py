@@ -20,7 +20,7 @@ from core.folder import DATABASE_FILE
 from core.memory import Memory
 from core.model.names import iso
 from core.storage.files.presence import PRESENCE_NAME, Presence, daemon_on
-from core.storage.journal.runs import Run, daily_turn, finish, is_running, runs
+from core.storage.journal.kept import Run, daily_turn, finish, is_running, runs
 
 NOW = datetime(2026, 11, 22, 9, 0, tzinfo=UTC)
 ROOT = Path(__file__).parents[3]
@@ -29,7 +29,7 @@ RUN = Run(at=iso(NOW), day="2026-11-22", by="reflection", counts={"inspected": 3
 HOLDER = """
 import sys
 from pathlib import Path
-from core.storage.journal.runs import daily_turn
+from core.storage.journal.kept import daily_turn
 with daily_turn(Path(sys.argv[1])) as mine:
     print(mine, flush=True)
     sys.stdin.read()

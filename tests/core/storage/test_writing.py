@@ -29,7 +29,7 @@ from core import Memory
 from core.errors import LockTimeoutError, NuggetsError, ReadOnlyError, StorageError
 from core.facts.edits import remember
 from core.graph.edits import create_note, edit_note, hide_note
-from core.storage import commit
+from core.storage import writing
 from core.storage.files import atomic as files
 from core.storage.files import exchange
 
@@ -344,7 +344,7 @@ def test_a_write_that_comes_while_ours_is_being_prepared_is_not_replaced(
             os.replace(beside, graph)
         return staged
 
-    monkeypatch.setattr(commit, "stage_file", interrupted)
+    monkeypatch.setattr(writing, "stage_file", interrupted)
     memory.change("hid a note", lambda draft: hide_note(draft, "note-memory-0000000e"))
     written = Memory.open(store).snapshot
     assert written.note("note-memory-00000018").content.startswith("RAISED")

@@ -14,7 +14,7 @@ from core.facts.edits import record_hit
 from core.graph.edits import create_note
 from core.memory import Memory
 from core.model.change import Author
-from core.storage.journal.runs import runs
+from core.storage.journal.kept import runs
 from nuggets_tui.screens.choice import ChoiceScreen
 from nuggets_tui.screens.help import HelpScreen
 from nuggets_tui.screens.review import ReviewScreen

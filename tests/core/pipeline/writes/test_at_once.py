@@ -21,8 +21,8 @@ from core.memory import Memory
 from core.pipeline.database.connection import Database
 from core.pipeline.writes.deciding import accept
 from core.pipeline.writes.following import drift
-from core.storage.commit import Write
 from core.storage.files.atomic import locked
+from core.storage.writing import Write
 
 FRIDAY = "Deploys run on Friday."
 GREEN = "The kitchen is painted green."
@@ -170,7 +170,7 @@ from pathlib import Path
 from core.memory import Memory
 from core.pipeline.database.connection import Database
 from core.pipeline.writes.deciding import accept
-from core.storage.commit import Write
+from core.storage.writing import Write
 home, ids, when = Path(sys.argv[1]), sys.argv[3:], sys.argv[2]
 carry_out, stage = Write.carry_out, Write.stages
 def killed(*given, **named):

@@ -1,9 +1,11 @@
-"""Records when the daily pass ran, and lets one of several processes run it."""
+"""What the memory's database keeps under a name: when the daily pass ran, with the lock by which one of several
+processes runs it; what promotion remembers of each MEMORY.md.
+"""
 
 from __future__ import annotations
 
 import contextlib
-import os
+import json
 from collections.abc import Callable, Iterator
 from datetime import date
 from pathlib import Path
@@ -11,9 +13,10 @@ from typing import Any, Final
 
 import msgspec
 
-from core.errors import StorageError
+from core.errors import NuggetsError, StorageError
 from core.folder import DATABASE_FILE
 from core.model.names import parse_iso
+from core.model.promoted import Target
 from core.schedule import LastRun
 from core.storage.files.atomic import try_lock
 from core.storage.journal.journal import Journal
@@ -23,6 +26,7 @@ LOCK_NAME: Final = ".nuggets.pass.lock"
 _RUNS: Final = "daily runs"
 _REVIEW: Final = "review asked for"
 _KEPT_RUNS: Final = 60
+_PREFIX: Final = "promotion "
 # Who only looks whether somebody runs it holds the lock for an instant.
 _PATIENCE: Final = 1.0
 
@@ -126,7 +130,7 @@ def _keep(home: Path, made: Callable[[Journal], dict[str, object]]) -> bool:
         with _journal(home) as journal:
             if journal is None:
                 return False
-            with journal.transaction(durable=True):
+            with journal.transaction():
                 for name, value in made(journal).items():
                     journal.keep_meta(name, msgspec.json.encode(value).decode())
             return True
@@ -144,11 +148,63 @@ def _kept(journal: Journal, name: str, kind: Any) -> Any:
 
 @contextlib.contextmanager
 def _journal(home: Path, *, read_only: bool = False) -> Iterator[Journal | None]:
-    """The journal, opened for this alone, so that asking neither makes one nor waits for a thread that has it."""
+    """The history, opened for this alone, so that asking neither makes one nor waits for a thread that has it."""
     path = home / DATABASE_FILE
     if not path.is_file() or not path.stat().st_size:
         yield None
         return
-    writable = os.access(path, os.W_OK) and os.access(home, os.W_OK)
-    with contextlib.closing(Journal(path, read_only=read_only or not writable)) as journal:
+    with contextlib.closing(Journal(home, read_only=read_only)) as journal:
         yield journal
+
+
+# Promotion: losing this loses nobody's text
+
+
+def kept_target(journal: Journal | None, path: str) -> Target:
+    """What is remembered of the file at a path; nothing but the path where there is no memory of it."""
+    if journal is None:
+        return Target(path=path)
+    try:
+        found = _read(journal.meta(_name(path)))
+    except (NuggetsError, BrokenJournalError):
+        found = None
+    return found if found is not None and found.path == path else Target(path=path)
+
+
+def kept_targets(journal: Journal | None) -> tuple[Target, ...]:
+    """All files that were written to, the one written last first."""
+    if journal is None:
+        return ()
+    try:
+        rows = journal.rows("SELECT value FROM meta WHERE substr(name, 1, ?) = ?", (len(_PREFIX), _PREFIX))
+    except (NuggetsError, BrokenJournalError):
+        return ()
+    found = [target for (value,) in rows if (target := _read(value)) is not None and target.at]
+    return tuple(sorted(found, key=lambda target: (target.at, target.path), reverse=True))
+
+
+def keep_target(journal: Journal | None, target: Target) -> bool:
+    """Remembers a file; False where that is not possible. It is never an error: promotion does without."""
+    if journal is None or journal.read_only:
+        return False
+    value = json.dumps(msgspec.to_builtins(target), separators=(",", ":"))
+    try:
+        with journal.transaction(lasting=False):
+            journal.keep_meta(_name(target.path), value)
+    except (NuggetsError, BrokenJournalError):
+        return False
+    return True
+
+
+def _name(path: str) -> str:
+    # Names of files may hold bytes that are no UTF-8; escaped, SQLite takes them.
+    return _PREFIX + json.dumps(path)
+
+
+def _read(value: object) -> Target | None:
+    if not isinstance(value, str):
+        return None
+    try:
+        return msgspec.convert(json.loads(value), Target)
+    except (ValueError, RecursionError):
+        return None
