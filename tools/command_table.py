@@ -36,7 +36,7 @@ def _rows(path: str, command: click.Command) -> Iterator[str]:
         for one in command.params
         if isinstance(one, click.Argument) and one.make_metavar(context)
     ]
-    if not isinstance(command, Group) or command.does is not None:
+    if not isinstance(command, Group) or command.alone:
         does = short_help(command).replace("|", "\\|")
         yield f"| `{' '.join((path, *values))}` | {does} |"
     if isinstance(command, Group):

@@ -21,7 +21,7 @@ from nuggets_tui.streams import prepare_streams
 # The commands as help lists them, each with its module.
 SECTIONS: Final = {
     "Ask and keep": {
-        "recall": "recalling", "search": "recalling", "remember": "facts", "forget": "facts", "notes": "notes",
+        "recall": "recall", "search": "recall", "remember": "facts", "forget": "facts", "notes": "notes",
         "note": "notes",
     },
     "Texts": {"ingest": "texts", "document": "texts", "pipeline": "pipeline"},
@@ -32,16 +32,15 @@ SECTIONS: Final = {
     "History": {
         "log": "history", "undo": "history", "redo": "history", "restore": "maintenance", "resolve": "merging",
     },
-    "Agents and machines": {"agent": "agents", "sync": "sync", "team": "team"},
+    "Agents and machines": {"agent": "agents", "sync": "sharing", "team": "sharing"},
     "Import and export": {"import": "exchange", "export": "exchange"},
     "All of it": {"status": "overview", "doctor": "doctor", "demo": "overview"},
 }  # fmt: skip
 # What agents, scripts and shells call, and what few people need.
 HIDDEN: Final = {
     "blame": "checking", "mcp": "agents", "hook": "agents", "session": "sessions", "projects": "overview",
-    "searches": "recalling",
-    "bench": "bench", "watch": "history", "history": "history", "verify": "maintenance", "schedule": "background",
-    "completion": "completion", "merge-file": "merging",
+    "searches": "recall", "bench": "overview", "watch": "history", "history": "history", "verify": "maintenance",
+    "schedule": "background", "completion": "completion", "merge-file": "merging",
 }  # fmt: skip
 ENTRIES: Final = {name: where for section in (*SECTIONS.values(), HIDDEN) for name, where in section.items()}
 # What commands were called before, and how what they did begins now.
@@ -53,7 +52,6 @@ BAD_INPUT: Final = 2
 INTERRUPTED: Final = 130
 # What a shell sees of a program that a closed pipe ended: 128 and the number of SIGPIPE.
 PIPE_CLOSED: Final = 141
-_NAMES: Final = ("nuggets", "nuggets-tui")
 
 
 class Program(Group):
@@ -64,14 +62,20 @@ class Program(Group):
     def main(self, *args: Any, **settings: Any) -> Any:
         """Runs one call and ends the process; arguments as click's `main` takes them."""
         prepare_streams()
-        settings |= {"standalone_mode": False, "prog_name": settings.get("prog_name") or _program_name()}
+        called = os.path.basename(sys.argv[0]) if sys.argv else ""
+        name = settings.get("prog_name") or (called if called == "nuggets-tui" else "nuggets")
+        settings |= {"standalone_mode": False, "prog_name": name}
         call = settings.setdefault("obj", Invocation())
+        code: object
         try:
             code = super().main(*args, **settings)
         except BaseException as error:
-            code = exit_code(error, _notices(call))
+            code = exit_code(error, call.take_notices() if isinstance(call, Invocation) else ())
         else:
-            _print_notices(call)
+            # What the memory has to say beside the answer.
+            with contextlib.suppress(OSError):
+                call.warn()
+                write_lines([f"note: {notice}" for notice in call.take_notices()], to_error=True)
         sys.exit(code if isinstance(code, int) else 0)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -91,8 +95,7 @@ class Program(Group):
         if cmd_name not in ENTRIES:
             return None
         module = importlib.import_module(f"nuggets_tui.cli.{ENTRIES[cmd_name]}")
-        name = cmd_name.replace("-", "_")
-        found = getattr(module, "import_" if name == "import" else name)
+        found = getattr(module, "import_" if cmd_name == "import" else cmd_name.replace("-", "_"))
         assert isinstance(found, click.Command)
         return found
 
@@ -103,8 +106,12 @@ class Program(Group):
         name, rest = args[0], args[1:]
         if name in RENAMED and not ctx.resilient_parsing:
             write_error(f"{name} is now: nuggets {RENAMED[name]}")
-            # The note stood behind the question.
-            args = [*RENAMED[name].split(), *(rest[1::-1] + rest[2:] if name == "why" else rest)]
+            named = RENAMED[name].split()
+            if {"-h", "--help"} & {*rest}:
+                args = [*(word for word in named if word[0] != "-"), "--help"]
+            else:
+                # The note stood behind the question.
+                args = [*named, *(rest[1::-1] + rest[2:] if name == "why" else rest)]
         return super().resolve_command(ctx, args)
 
     def shell_complete(
@@ -133,56 +140,34 @@ def exit_code(error: BaseException, notices: Sequence[str] = ()) -> int:
     if isinstance(error, KeyboardInterrupt | click.Abort):
         return INTERRUPTED
     if isinstance(error, NuggetsError):
+        said = error.message
+        if isinstance(error, ConflictError) and error.entry:
+            parts = (f"{error.where}: {error.what}" if error.where else error.what, error.kept)
+            said = "; ".join(filter(None, (*parts, as_command(Remedy("resolve-waiting", error.entry)))))
         more = (one for one in notices if not (isinstance(one, Notice) and one.is_about(error)))
-        write_error("; also: ".join((_describe(error), *more)))
+        write_error("; also: ".join((said, *more)))
         return error.exit_code
     if isinstance(error, click.ClickException):
-        write_error(_usage_message(error))
-        return BAD_INPUT
-    if isinstance(error, OSError):
+        message, context = error.format_message(), getattr(error, "ctx", None)
+        if isinstance(context, click.Context):
+            path = context.command_path.partition(" ")[2]
+            message = f"{f'{path}: ' if path else ''}{message} See: {context.command_path} --help"
+        write_error(message)
+    elif isinstance(error, OSError):
         said = f"{error.filename or 'input or output'}: {error.strerror or error}"
-        path = Path(os.fsdecode(error.filename)) if error.filename else Path()
-        write_error("; ".join(filter(None, (said, as_command(remedy_for(error, path))))))
+        path = os.fsdecode(error.filename) if error.filename else ""
+        write_error("; ".join(filter(None, (said, as_command(remedy_for(error, Path(path)))))))
         _silence_streams()
-        return BAD_INPUT
-    if os.environ.get("NUGGETS_DEBUG") == "1":
-        import traceback
+    else:
+        if os.environ.get("NUGGETS_DEBUG") == "1":
+            import traceback
 
-        traceback.print_exception(error)
-    write_error(
-        f"this is a bug in nuggets-tui: {type(error).__name__}: {error}; no file is left half written, "
-        "for files are only replaced whole; set NUGGETS_DEBUG=1 to see where it happened"
-    )
+            traceback.print_exception(error)
+        write_error(
+            f"this is a bug in nuggets-tui: {type(error).__name__}: {error}; no file is half-written: files are only "
+            "ever replaced whole; set NUGGETS_DEBUG=1 for a traceback"
+        )
     return BAD_INPUT
-
-
-def _describe(error: NuggetsError) -> str:
-    """The error as one line; of a conflict that waits in the log, with how to settle it."""
-    if isinstance(error, ConflictError) and error.entry:
-        parts = (f"{error.where}: {error.what}" if error.where else error.what, error.kept)
-        return "; ".join(filter(None, (*parts, as_command(Remedy("resolve-waiting", error.entry)))))
-    return error.message
-
-
-def _notices(call: object) -> tuple[str, ...]:
-    return call.take_notices() if isinstance(call, Invocation) else ()
-
-
-def _print_notices(call: object) -> None:
-    """Tells on standard error what the memory has to say beside the answer."""
-    with contextlib.suppress(OSError):
-        if isinstance(call, Invocation):
-            call.warn()
-        write_lines([f"note: {notice}" for notice in _notices(call)], to_error=True)
-
-
-def _usage_message(error: click.ClickException) -> str:
-    message = error.format_message()
-    context = getattr(error, "ctx", None)
-    if not isinstance(context, click.Context):
-        return message
-    path = context.command_path.partition(" ")[2]
-    return f"{f'{path}: ' if path else ''}{message} See: {context.command_path} --help"
 
 
 def _silence_streams() -> None:
@@ -191,11 +176,6 @@ def _silence_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):
             os.dup2(nowhere, stream.fileno())
-
-
-def _program_name() -> str:
-    name = os.path.basename(sys.argv[0]) if sys.argv else ""
-    return name if name in _NAMES else _NAMES[0]
 
 
 def _open_app(call: Invocation, version: bool) -> int | None:
@@ -215,10 +195,8 @@ def _open_app(call: Invocation, version: bool) -> int | None:
     if call.as_json or not has_terminal():
         if not call.as_json:
             click.echo(ctx.get_help())
-        raise InvalidInputError(
-            "the app needs a terminal", kept="nothing was opened",
-            todo="open it in one, or give a command, such as nuggets status (nuggets --help has all)",
-        )  # fmt: skip
+        todo = "open it in one, or give a command, such as nuggets status (nuggets --help has all)"
+        raise InvalidInputError("the app needs a terminal", kept="nothing was opened", todo=todo)
     if call.as_name is not None:
         raise click.UsageError("--as works with commands only. In the app, all changes are yours.", ctx)
     call.hand_on_project()
@@ -228,8 +206,7 @@ def _open_app(call: Invocation, version: bool) -> int | None:
 
 
 program = Program(
-    "nuggets", does=_open_app, params=[flag("--version", "Show the version and exit.")],
-    subcommand_metavar="COMMAND ...",
+    "nuggets", "", flag("--version", "Show the version and exit."), does=_open_app, subcommand_metavar="COMMAND ..."
 )  # fmt: skip
 
 

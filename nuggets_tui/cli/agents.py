@@ -3,34 +3,36 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import click
 
 from core.places import folder_of
-from nuggets_tui.agent_files import (
-    NAMES,
-    PART_WORDS,
-    STATE_WORDS,
-    change_agent,
-    changed_files,
-    command_for,
-    difference,
-    is_installed,
-)
+from nuggets_tui import agent_files
+from nuggets_tui.agent_files import NAMES, PART_WORDS, STATE_WORDS, is_installed
 from nuggets_tui.cli.calling_agent import author_as, refuse_agents
-from nuggets_tui.cli.invocation import Invocation, bad_input, can_ask
+from nuggets_tui.cli.invocation import NOT_FOUND, Invocation, bad_input, can_ask
 from nuggets_tui.cli.options import DRY_RUN, Group, arg, command, flag
-from nuggets_tui.cli.output import Line, Span, SpanStyle, bold, dim, good, pick, table, warn, write_lines
+from nuggets_tui.cli.output import (
+    Line,
+    Span,
+    SpanStyle,
+    bold,
+    diff_lines,
+    dim,
+    good,
+    pick,
+    table,
+    warn,
+    write_lines,
+)
 
 if TYPE_CHECKING:
-    from core.agents.connecting import FileChange, Standing
+    from core.agents.connecting import Standing
     from core.agents.targets import Command, Place
 
 VERSION: Final = 1
-NOT_CONNECTED: Final = 1
 _STYLES: Final[dict[str, SpanStyle]] = {
     "current": "good", "outdated": "warn", "foreign": "bad", "broken": "bad", "ignored": "bad", "absent": "dim",
 }  # fmt: skip
@@ -38,7 +40,7 @@ _AGENT: Final = click.Choice(NAMES, case_sensitive=False)
 _NAME: Final = arg("name", _AGENT, metavar="AGENT")
 _PROJECT: Final = flag("--project", "In the files of the project in this folder, not in your own.")
 
-agent = Group("agent", "Connect coding agents with this memory.", no_args_is_help=True)
+agent = Group("agent", "Connect coding agents with this memory.")
 
 
 @agent.add(
@@ -50,24 +52,62 @@ def install(call: Invocation, name: str, project: bool, dry_run: bool) -> None:
 
     AGENT is claude, codex, opencode, pi, cursor or gemini. All else in these files stays byte for byte. Twice is once.
     """
-    from core.agents.targets import AGENT_FILES
-
     if not dry_run:
         refuse_agents("connecting an agent")
-    place = place_of(project)
+    _change(call, name, project, dry_run, remove=False)
+
+
+@agent.add("remove", _NAME, _PROJECT, DRY_RUN, examples=("nuggets agent remove claude",))
+def remove(call: Invocation, name: str, project: bool, dry_run: bool) -> None:
+    """Take the server, the hooks and the instructions out of an agent's files. They are as they were before."""
+    if not dry_run:
+        refuse_agents("disconnecting an agent")
+    _change(call, name, project, dry_run, remove=True)
+
+
+def _change(call: Invocation, name: str, project: bool, dry_run: bool, *, remove: bool) -> None:
+    from core.agents.targets import AGENT_FILES
+
+    place, how, agent = place_of(project), command_of(call), AGENT_FILES[name]
     here = is_installed(name, place)
-    changes = change_agent(name, place, command_of(call), remove=False, dry_run=dry_run)
-    title = AGENT_FILES[name].title
-    missing = [] if here else [warn(f"{title} was not found on this machine; its files wait for it.")]
-    problems = (
-        warn(f"{one.target.path}: {one.problem}")
-        for one in standings_of(name, place, command_of(call))
-        if one.problem
-    )
-    call.answer(
-        _document(name, project, dry_run, changes),
-        lambda: [*_change_lines(name, project, dry_run, changes, installed=True), *missing, *problems],
-    )
+    scope: Literal["project", "user"] = "project" if project else "user"
+    changes = agent_files.change_agent(name, place, how, remove=remove, dry_run=dry_run)
+    changed = agent_files.changed_files(changes)
+    lines: list[Line] = []
+    if not changed:
+        state = "not connected" if remove else "connected already"
+        lines.append(f"{agent.title} is {state}; nothing was changed.")
+    elif dry_run:
+        lines.append(
+            f"This would {'disconnect' if remove else 'connect'} {agent.title}. Nothing was changed."
+        )
+    else:
+        lines.append(good(f"{agent.title} is {'no longer connected' if remove else 'connected'}."))
+    rows = [
+        (dim(one.kind), str(one.path), dim(", ".join(PART_WORDS[part] for part in one.parts)))
+        for one in changes
+    ]
+    lines += table(rows, flexible=1)
+    for one in changed if dry_run else ():
+        lines += ["", bold(str(one.path)), *diff_lines(agent_files.difference(one))]
+    if any(one.kind == "kept" for one in changes):
+        lines.append("Another agent still reads the lines that are kept.")
+    if changed and not remove:
+        lines += filter(None, (agent.without.get(scope, ""), agent.next_step))
+        if not dry_run:
+            lines.append(
+                f"Restart {agent.title}. To check: nuggets doctor. To undo: nuggets agent remove {name}"
+            )
+    if not remove:
+        lines += [] if here else [warn(f"{agent.title} was not found on this machine; its files are ready.")]
+        problems = (one for one in standings_of(name, place, how) if one.problem)
+        lines += [warn(f"{one.target.path}: {one.problem}") for one in problems]
+    document = {
+        "version": VERSION, "agent": name, "scope": scope, "dryRun": dry_run, "changed": bool(changed),
+        "files": [pick(one, "path parts change=kind", diff=agent_files.difference(one)) for one in changes],
+        "next": [*filter(None, [agent.next_step])],
+    }  # fmt: skip
+    call.answer(document, lines)
 
 
 @agent.add(
@@ -76,31 +116,24 @@ def install(call: Invocation, name: str, project: bool, dry_run: bool) -> None:
 )  # fmt: skip
 def status(call: Invocation, name: str | None, project: bool) -> int:
     """Show how the memory stands in the files of each agent, or of one. Exit code 1 when the one is not connected."""
-    place = place_of(project)
-    found = {one: standings_of(one, place, command_of(call)) for one in ([name] if name else NAMES)}
-    agents = []
-    for one, standings in found.items():
-        files = [
-            pick(each.target, "path part", state=each.shown) | ({"problem": each.problem} if each.problem else {})
-            for each in standings
-        ]  # fmt: skip
+    from core.agents.targets import AGENT_FILES
+
+    place, agents, rows = place_of(project), list[dict[str, Any]](), list[tuple[str | Span, ...]]()
+    for one in [name] if name else NAMES:
+        standings, here = standings_of(one, place, command_of(call)), is_installed(one, place)
+        files = []
+        for number, each in enumerate(standings):
+            problem = {"problem": each.problem} if each.problem else {}
+            files.append(pick(each.target, "path part", state=each.shown) | problem)
+            said = STATE_WORDS[each.shown] + (f": {each.problem}" if each.problem else "")
+            said += "; the agent was not found" if number == 0 and each.state == "absent" and not here else ""
+            title, part = bold("" if number else AGENT_FILES[one].title), PART_WORDS[each.target.part]
+            rows.append((title, part, Span(said, _STYLES[each.shown]), str(each.target.path)))
         works = all(each.works for each in standings)
-        agents.append(
-            {"agent": one, "installed": is_installed(one, place), "connected": works, "files": files}
-        )
+        agents.append({"agent": one, "installed": here, "connected": works, "files": files})
     document = {"version": VERSION, "scope": "project" if project else "user", "agents": agents}
-    call.answer(document, lambda: _status_lines(place, found))
-    return 0 if name is None or all(one.works for one in found[name]) else NOT_CONNECTED
-
-
-@agent.add("remove", _NAME, _PROJECT, DRY_RUN, examples=("nuggets agent remove claude",))
-def remove(call: Invocation, name: str, project: bool, dry_run: bool) -> None:
-    """Take the server, the hooks and the instructions out of an agent's files. They are as they were before."""
-    if not dry_run:
-        refuse_agents("disconnecting an agent")
-    changes = change_agent(name, place_of(project), command_of(call), remove=True, dry_run=dry_run)
-    lines = _change_lines(name, project, dry_run, changes, installed=False)
-    call.answer(_document(name, project, dry_run, changes), lines)
+    call.answer(document, table(rows, flexible=3))
+    return 0 if name is None or agents[0]["connected"] else NOT_FOUND
 
 
 def place_of(project: bool) -> Place:
@@ -116,7 +149,7 @@ def place_of(project: bool) -> Place:
 
 def command_of(call: Invocation) -> Command:
     """How agents are to start this program for the memory of this call. Raises InvalidInputError."""
-    return command_for(folder_of(call.folder))
+    return agent_files.command_for(folder_of(call.folder))
 
 
 def standings_of(name: str, place: Place, how: Command) -> tuple[Standing, ...]:
@@ -127,73 +160,13 @@ def standings_of(name: str, place: Place, how: Command) -> tuple[Standing, ...]:
     return standings(targets(name, place, how))
 
 
-def _document(name: str, project: bool, dry_run: bool, changes: Sequence[FileChange]) -> dict[str, Any]:
-    from core.agents.targets import AGENT_FILES
-
-    return {
-        "version": VERSION,
-        "agent": name,
-        "scope": "project" if project else "user",
-        "dryRun": dry_run,
-        "changed": bool(changed_files(changes)),
-        "files": [pick(one, "path parts change=kind", diff=difference(one)) for one in changes],
-        "next": list(filter(None, [AGENT_FILES[name].next_step])),
-    }
-
-
-def _change_lines(
-    name: str, project: bool, dry_run: bool, changes: Sequence[FileChange], *, installed: bool
-) -> Iterator[Line]:
-    from core.agents.targets import AGENT_FILES
-
-    agent = AGENT_FILES[name]
-    changed = changed_files(changes)
-    if not changed:
-        state = "connected already" if installed else "not connected"
-        yield f"{agent.title} is {state}; nothing was changed."
-    elif dry_run:
-        yield f"This would {'connect' if installed else 'disconnect'} {agent.title}. Nothing was changed."
-    else:
-        yield good(f"{agent.title} is {'connected' if installed else 'no longer connected'}.")
-    rows = [
-        (dim(one.kind), str(one.path), dim(", ".join(PART_WORDS[part] for part in one.parts)))
-        for one in changes
-    ]
-    yield from table(rows, flexible=1)
-    for one in changed if dry_run else ():
-        yield from ("", bold(str(one.path)))
-        yield from (Span(line, "good" if line.startswith("+") else "bad") for line in difference(one))
-    if any(one.kind == "kept" for one in changes):
-        yield "Another agent still reads the lines that are kept."
-    if installed and changed:
-        yield from filter(None, (agent.without.get("project" if project else "user", ""), agent.next_step))
-        if not dry_run:
-            yield f"Restart {agent.title}. To check: nuggets doctor. To undo: nuggets agent remove {name}"
-
-
-def _status_lines(place: Place, found: dict[str, tuple[Standing, ...]]) -> Iterator[Line]:
-    from core.agents.targets import AGENT_FILES
-
-    rows = []
-    for name, standings in found.items():
-        for number, one in enumerate(standings):
-            said = STATE_WORDS[one.shown] + (f": {one.problem}" if one.problem else "")
-            if number == 0 and one.state == "absent" and not is_installed(name, place):
-                said += "; the agent was not found"
-            title = bold("" if number else AGENT_FILES[name].title)
-            part, path = PART_WORDS[one.target.part], str(one.target.path)
-            rows.append((title, part, Span(said, _STYLES[one.shown]), path))
-    yield from table(rows, flexible=3)
-
-
 # What agents themselves start
 
 
 @command(
-    "mcp",
-    flag("--all-tools", "List the tools that few agents need as well."),
+    "mcp", flag("--all-tools", "List the tools that few agents need as well."),
     examples=("claude mcp add nuggets -- nuggets mcp", "codex mcp add nuggets -- nuggets mcp"),
-)
+)  # fmt: skip
 def mcp(call: Invocation, all_tools: bool) -> None:
     """Serve the memory to an agent that speaks the Model Context Protocol.
 
@@ -203,9 +176,8 @@ def mcp(call: Invocation, all_tools: bool) -> None:
     folder = call.absolute_folder
     author = author_as(call.as_name) if call.as_name is not None else None
     if author is not None and author.kind != "agent":
-        raise bad_input(
-            "an agent writes through this command, not you", "--as", todo="name an agent, such as codex"
-        )
+        todo = "name an agent, such as codex"
+        raise bad_input("an agent writes through this command, not you", "--as", todo=todo)
     call.hand_on_project()
     from nuggets_tui.mcp.server import serve
 
@@ -216,12 +188,10 @@ def mcp(call: Invocation, all_tools: bool) -> None:
 
 
 @command(
-    "hook",
-    arg("agent", metavar="[AGENT]", required=False, default=""),
-    arg("more", click.UNPROCESSED, nargs=-1, metavar=""),
-    context_settings={"ignore_unknown_options": True},
+    "hook", arg("agent", metavar="[AGENT]", required=False, default=""),
+    arg("more", click.UNPROCESSED, nargs=-1, metavar=""), ignore_unknown_options=True,
     examples=("nuggets hook claude < event.json",),
-)
+)  # fmt: skip
 def hook(call: Invocation, agent: str, more: tuple[str, ...]) -> None:
     """Take an event of an agent, as JSON on standard input. `nuggets agent install` makes agents call this.
 

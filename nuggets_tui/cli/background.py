@@ -8,7 +8,7 @@ import shlex
 import signal
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from hashlib import blake2s
 from pathlib import Path
@@ -18,13 +18,12 @@ from typing import Final, Literal, NamedTuple, NoReturn
 import click
 
 from nuggets_tui.cli.calling_agent import refuse_agents
-from nuggets_tui.cli.invocation import Invocation, bad_input
+from nuggets_tui.cli.invocation import NOT_FOUND, Invocation, bad_input
 from nuggets_tui.cli.options import Group, command, flag, opt
 from nuggets_tui.cli.output import Line, dim, pick, warn, write_lines
 from nuggets_tui.started import program
 
 _SHORTEST, _LONGEST = 1.0, 3600.0
-NOTHING_READ: Final = 1
 
 
 # The daemon
@@ -35,8 +34,7 @@ class _Ended(BaseException):
 
 
 @command(
-    "daemon",
-    flag("--once", "Do once what is due and what waits in the pipeline, then exit."),
+    "daemon", flag("--once", "Do once what is due and what waits in the pipeline, then exit."),
     opt(
         "--interval", "SECONDS", "Check at least every so many seconds (default: 60).",
         click.FloatRange(_SHORTEST, _LONGEST), default=60.0,
@@ -63,51 +61,36 @@ def daemon(call: Invocation, once: bool, interval: float, only_pipeline: bool, v
         raise bad_input("needs --once", "--pipeline")
     if not only_pipeline:
         refuse_agents("running the daily pass")
-    folder = call.absolute_folder
+    folder, said = call.absolute_folder, ""
     _end_on_signals()
-    output = _Output()
-    if not folder.exists():
-        output.to_error(f"there is no memory in {folder} yet; waiting for one")
+
+    # Of a process that runs for months, also when nobody reads its lines any more.
+    def report(line: str) -> None:
+        with contextlib.suppress(OSError):
+            write_lines([f"{datetime.now().astimezone():%Y-%m-%d %H:%M:%S}  {line}"], to_error=True)
+
+    def chat(line: str) -> None:
+        nonlocal said
+        if verbose and line != said:
+            said = line
+            with contextlib.suppress(OSError):
+                write_lines([line])
 
     def clock() -> datetime:
         return datetime.now(UTC)
 
-    pipeline = PipelineBeside(folder, clock=clock, report=output.to_error)
+    if not folder.exists():
+        report(f"there is no memory in {folder} yet; waiting for one")
+    pipeline = PipelineBeside(folder, clock=clock, report=report)
+    beside = Together(pipeline, SyncBeside(folder, clock=clock, report=report))
     worker = Daemon(
-        folder,
-        clock=clock,
-        wait=time.sleep,
-        report=output.to_error,
-        chat=output.if_new if verbose else lambda _: None,
-        interval=interval,
-        beside=Together(pipeline, SyncBeside(folder, clock=clock, report=output.to_error)),
+        folder, clock=clock, wait=time.sleep, report=report, chat=chat, interval=interval, beside=beside
     )
     try:
         done = pipeline.once() if only_pipeline else worker.run(once=once)
-        return None if done else NOTHING_READ
+        return None if done else NOT_FOUND
     except _Ended:
         return None
-
-
-class _Output:
-    """Lines of a process that runs for months, also when nobody reads them any more: each with its time, no chat twice
-    in a row.
-    """
-
-    def __init__(self) -> None:
-        self._last = ""
-
-    def to_error(self, line: str) -> None:
-        """Something happened."""
-        with contextlib.suppress(OSError):
-            write_lines([f"{datetime.now().astimezone():%Y-%m-%d %H:%M:%S}  {line}"], to_error=True)
-
-    def if_new(self, line: str) -> None:
-        """Something that has not just been said."""
-        if line != self._last:
-            self._last = line
-            with contextlib.suppress(OSError):
-                write_lines([line])
 
 
 def _end_on_signals() -> None:
@@ -179,7 +162,9 @@ def plan(kind: Kind, program: Sequence[str], home: Path, minute: int, *, usual: 
     name = "nuggets-reflect" if usual else f"nuggets-reflect-{digest}"
     # systemd starts no program with such characters in its name; what that one starts in turn it does not look at.
     shell = ["/bin/sh", "-c", 'exec "$0" "$@"'] if set(words[0]) & _REFUSED_BY_SYSTEMD else []
-    command = " ".join(map(_systemd_word, [*shell, *words]))
+    # Each word of ExecStart is quoted, with nothing in it that systemd would put something else for.
+    escapes = str.maketrans({"\\": "\\\\", '"': '\\"', "$": "$$", "%": "%%"})
+    command = " ".join(f'"{word.translate(escapes)}"' for word in [*shell, *words])
     described = str(home).replace("%", "%%")
     service = (
         f"[Unit]\nDescription=Daily reflection of the memory in {described}\n\n"
@@ -191,21 +176,14 @@ def plan(kind: Kind, program: Sequence[str], home: Path, minute: int, *, usual: 
     return Plan("systemd", parts, then)
 
 
-def _systemd_word(word: str) -> str:
-    """A word of ExecStart: quoted, and with nothing in it that systemd would put something else for."""
-    escaped = word.replace("\\", "\\\\").replace('"', '\\"').replace("$", "$$")
-    return f'"{escaped.replace("%", "%%")}"'
-
-
 schedule = Group("schedule", "Let the system run the daily pass.")
 
 
 @schedule.add(
-    "print",
-    flag("--systemd kind", "Print a user unit and its timer.", flag_value="systemd"),
+    "print", flag("--systemd kind", "Print a user unit and its timer.", flag_value="systemd"),
     flag("--cron kind", "Print a crontab line.", flag_value="cron"),
     examples=("nuggets schedule print", "nuggets schedule print --cron"),
-)
+)  # fmt: skip
 def print_(call: Invocation, kind: Kind | None) -> None:
     """Print what makes the system run `nuggets reflect --if-due` for this memory. Nothing is installed.
 
@@ -218,15 +196,13 @@ def print_(call: Invocation, kind: Kind | None) -> None:
     minute = load_settings(home).reflection.minute
     fits: Kind = "systemd" if Path("/run/systemd/system").is_dir() else "cron"
     made = plan(kind or fits, program(), home, minute, usual=str(home) == os.path.expanduser("~/.nuggets"))
-    parts = [{"path": part.path or None, "text": part.text} for part in made.parts]
-    call.answer(pick(made, "kind then", parts=parts), _lines(made))
-
-
-def _lines(made: Plan) -> Iterator[Line]:
+    lines: list[Line] = []
     for part in made.parts:
-        yield from [dim(f"# {part.path}")] if part.path else []
-        yield from (*part.text.splitlines(), "")
-    yield dim(f"# then: {made.then}")
+        lines += [*([dim(f"# {part.path}")] if part.path else []), *part.text.splitlines(), ""]
+    lines.append(dim(f"# then: {made.then}"))
     named = sorted(name for name in os.environ if name.startswith("MEMORY_REFLECTION_"))
     if named:
-        yield warn(f"# {', '.join(named)}: set in this shell only; put it into settings.toml instead")
+        said = "set in this shell only; put it into settings.toml instead"
+        lines.append(warn(f"# {', '.join(named)}: {said}"))
+    parts = [{"path": part.path or None, "text": part.text} for part in made.parts]
+    call.answer(pick(made, "kind then", parts=parts), lines)

@@ -128,7 +128,9 @@ def _fixed(call: Invocation, stale: dict[str, Stale], yes: bool) -> str:
     memory = call.memory
     texts = {id: one.repointed(memory.snapshot.by_id[id].content) for id, one in stale.items()}
     changed = {id: text for id, text in texts.items() if text != memory.snapshot.by_id[id].content}
-    if not changed or not call.must_confirm(yes, "check --fix", f"Change {plural(len(changed), 'note')}?"):
+    if not changed or not call.agreed(
+        f"Change {plural(len(changed), 'note')}?", yes=yes, needs_yes="check --fix"
+    ):
         return ""
     _, change_set = memory.change(
         f"repointed {plural(len(changed), 'note')}",

@@ -5,53 +5,38 @@ from __future__ import annotations
 import contextlib
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from core.errors import NotFoundError, NuggetsError, partly_done
+from nuggets_tui.cli import options
 from nuggets_tui.cli.calling_agent import refuse_agents
-from nuggets_tui.cli.invocation import NOTHING_CHANGED, Invocation, asks, bad_input
-from nuggets_tui.cli.options import (
-    DRY_RUN,
-    FILTERS,
-    YES,
-    choice,
-    command,
-    flag,
-    id_list,
-    known_nugget,
-    limit,
-    opt,
-    refuse_unknown,
-)
-from nuggets_tui.cli.output import Line, Span, SpanStyle, bold, dim, table, warn
+from nuggets_tui.cli.invocation import NOTHING_CHANGED, Invocation, bad_input
+from nuggets_tui.cli.options import DRY_RUN, YES, choice, command, flag, opt
+from nuggets_tui.cli.output import Line, Span, SpanStyle, bold, diff_lines, dim, table, warn
 from nuggets_tui.cli.values import FOLDER
 from nuggets_tui.words import describe_waiting_promotion, left_for_later, plural
 
 if TYPE_CHECKING:
-    from core.daily import DailyResult
-    from core.memory import PromotionTarget
-    from core.promotion import PromotionEntry, PromotionResult
+    from core.promotion import PromotionResult
     from core.reflection import ReflectionResult
 
 _UNBOUNDED: Final = 1_000_000_000
 
 
 @command(
-    "reflect",
-    DRY_RUN,
-    YES,
+    "reflect", DRY_RUN, YES,
     opt("--accept", "ID,...", "Make only these changes of the dry run."),
     opt(
         "--refuse", "ID,...", "Do not propose these again until their text changes; make only what --accept names.",
     ),
-    limit("Look at no more than N notes."),
+    options.limit("Look at no more than N notes."),
     flag("--all everything", "Look at all notes, with no limit on archiving and merging."),
     flag("--if-due", "Run the daily pass if it is due; for cron and systemd."),
-    *FILTERS,
+    *options.FILTERS,
     examples=("nuggets reflect --dry-run", "nuggets reflect --accept merge-50086c --refuse link-f1557"),
 )  # fmt: skip
 def reflect(
@@ -73,71 +58,62 @@ def reflect(
         _reflect_if_due(call)
         return
     memory = call.memory
-    known_nugget(memory.snapshot, values["nugget"])
+    options.known_nugget(memory.snapshot, values["nugget"])
     where: dict[str, Any] = {name: values[name] for name in ("nugget", "scope", "subject")}
     where |= {"type": values["type_"], "limit": limit}
     if everything:
         where |= {"limit": limit or _UNBOUNDED, "max_archived": _UNBOUNDED, "max_merged": _UNBOUNDED}
-    asked, refused = asks(yes=yes, dry_run=dry_run), id_list(refuse, "--refuse")
-    # To refuse some is no order to do the others.
-    wanted = id_list(accept, "--accept") if accept is not None or refused else None
-    if not asked and wanted is None:
-        done = memory.reflect(dry_run=dry_run, sure=not dry_run, **where)
-        if not dry_run:
-            _count_as_todays(call, done, values)
-        call.answer(done.to_dict, _lines(call, done, dry_run=dry_run))
-        return
-    proposed = memory.reflect(dry_run=True, accept=wanted, refuse=refused, sure=wanted is None, **where)
-    kept = "nothing was changed"
-    refuse_unknown(proposed.unknown, wanted or (), refused, "proposed change", "reflect", kept)
-    if dry_run or not (proposed.changes or proposed.refused):
-        call.answer(proposed.to_dict, _lines(call, proposed, dry_run=dry_run, named=wanted is not None))
-        return
-    if asked and proposed.changes:
-        call.preview(_lines(call, proposed, dry_run=True, named=True))
-        if not call.confirm(f"Make {plural(len(proposed.changes), 'change')}?"):
-            call.answer(memory.reflect(dry_run=True, accept=[], **where).to_dict, [NOTHING_CHANGED])
+    asked = call.asks(yes=yes, dry_run=dry_run)
+    wanted, refused = options.chosen_ids(accept, refuse)
+    if asked or wanted is not None:
+        proposed = memory.reflect(dry_run=True, accept=wanted, refuse=refused, sure=wanted is None, **where)
+        options.refuse_unknown(proposed.unknown, wanted, refused, "proposed change", "reflect")
+        if dry_run or not (proposed.changes or proposed.refused):
+            lines = _reflection_lines(call, proposed, dry_run=dry_run, named=wanted is not None)
+            call.answer(proposed.to_dict, lines)
             return
-    # Only what was proposed and agreed to, also when somebody changed the memory meanwhile.
-    agreed = [change.id for change in proposed.changes]
-    done = memory.reflect(accept=agreed, refuse=refused, sure=wanted is None, **where)
-    _count_as_todays(call, done, values)
-    call.answer(done.to_dict, _lines(call, done, dry_run=dry_run))
+        if proposed.changes:
+            question = f"Make {plural(len(proposed.changes), 'change')}?"
+            preview = _reflection_lines(call, proposed, dry_run=True, named=True)
+            if not call.agreed(question, preview, yes=yes):
+                call.answer(memory.reflect(dry_run=True, accept=[], **where).to_dict, [NOTHING_CHANGED])
+                return
+        # Only what was proposed and agreed to, also when somebody changed the memory meanwhile.
+        agreed = [change.id for change in proposed.changes]
+        done = memory.reflect(accept=agreed, refuse=refused, sure=wanted is None, **where)
+    else:
+        done = memory.reflect(dry_run=dry_run, sure=not dry_run, **where)
+    if not dry_run and not any(values.values()):
+        from core.daily import count_as_daily, counts_of
 
-
-def _count_as_todays(call: Invocation, result: ReflectionResult, filters: Mapping[str, Any]) -> None:
-    """Keeps that a whole reflection ran by hand, so that today needs no other; one over some notes alone is none."""
-    from core.daily import count_as_daily, counts_of
-
-    if not any(filters.values()):
-        # What was cleaned up is written and said; that there is another pass today does no harm.
+        # A whole pass by hand is that of today. That there is another one does no harm.
         with contextlib.suppress(NuggetsError):
-            count_as_daily(call.memory, datetime.now(UTC), counts_of(result))
+            count_as_daily(memory, datetime.now(UTC), counts_of(done))
+    call.answer(done.to_dict, _reflection_lines(call, done, dry_run=dry_run))
 
 
-def _lines(
+def _reflection_lines(
     call: Invocation, result: ReflectionResult, *, dry_run: bool, named: bool = False
 ) -> Iterator[Line]:
     """named: somebody chose these changes; else what is doubtful would not be done."""
     from core.reflection.proposals import COUNTED
 
     notes = call.memory.snapshot.by_id
-    open_to_doubt = dry_run and not named
-    doubtful = Counter(COUNTED[one.type] for one in result.changes if open_to_doubt and one.doubtful)
+    doubts = [one for one in result.changes if dry_run and not named and one.doubtful]
     rows = []
     for change in sorted(result.changes, key=lambda change: change.doubtful):
         note, other = notes.get(change.note_id), notes.get(change.other_id)
-        kind = f"{change.type}?" if open_to_doubt and change.doubtful else change.type
+        kind = f"{change.type}?" if change in doubts else change.type
         title = bold(note.title if note else change.note_id)
         rows.append((dim(change.id), kind, title, change.detail(other.title if other else "")))
     yield from table(rows, flexible=3)
-    counts = Counter(result.counts) - doubtful
+    counts = Counter(result.counts) - Counter(COUNTED[one.type] for one in doubts)
     parts = [f"{number} {name}" for name, number in counts.items() if number]
     parts += [f"{result.refused} refused"] if result.refused else []
     done = f"{'Would change' if dry_run else 'Changed'}: {', '.join(parts)}." if parts else "Nothing to do."
     yield f"Looked at {plural(result.inspected, 'note')}. {done}"
-    if doubtful:
-        changes = plural(doubtful.total(), "uncertain change")
+    if doubts:
+        changes = plural(len(doubts), "uncertain change")
         yield dim(f"{changes} (link?, hide?, scope?); only --accept carries them out")
     left = left_for_later(result)
     yield from [dim(f"{left} To do all at once: nuggets reflect --all")] if left else []
@@ -155,7 +131,7 @@ def _reflect_if_due(call: Invocation) -> None:
         document |= {"reflection": None, "promotions": [], "promotionWaits": None, "problems": []}
         call.answer(document, [f"Not due. Next pass: {state.next_due:%Y-%m-%d %H:%M}."])
         return
-    result: DailyResult = run_daily_pass(call.memory)
+    result = run_daily_pass(call.memory)
     if result.ran and result.reflection is None and result.problems:
         raise result.problems[0]
     lines: list[Line] = [f"{result.summary[:1].upper()}{result.summary[1:]}."]
@@ -168,18 +144,13 @@ def _reflect_if_due(call: Invocation) -> None:
 
 
 _ENTRY_STYLES: Final[dict[str, SpanStyle]] = {
-    "new": "good",
-    "updated": "good",
-    "removed": "bad",
-    "edited": "warn",
-}
+    "new": "good", "updated": "good", "removed": "bad", "edited": "warn",
+}  # fmt: skip
 _NOTHING: Final = "nothing was written"
 
 
 @command(
-    "promote",
-    DRY_RUN,
-    YES,
+    "promote", DRY_RUN, YES,
     opt("--memory-dir", "DIR", "Folder of the MEMORY.md to write.", FOLDER),
     opt("--accept", "ID,...", "Write only these entries of the dry run."),
     opt("--refuse", "ID,...", "Do not propose these again until their text changes."),
@@ -209,30 +180,34 @@ def promote(
     if automatic is not None:
         if accept or refuse or everywhere or dry_run:
             raise bad_input("can be combined with --memory-dir only", "--automatic")
-        _set_automatic(call, automatic, memory_dir)
-        return
-    if everywhere:
+        from core.daily import answer_promotion
+
+        promotion, wants_path = call.memory.promotion, automatic in ("project", "always")
+        path = promotion.promote(dry_run=True, memory_dir=memory_dir).path if wants_path else ""
+        entry = answer_promotion(call.memory, automatic, path)
+        settings = call.memory.settings.promotion
+        document = {"automatic": settings.automatic, "projects": settings.projects, "entry": entry.id}
+        call.answer(document, [f"Promotion by the daily pass: {settings.automatic}."])
+    elif everywhere:
         if any(one is not None for one in (memory_dir, accept, refuse)):
             raise bad_input("cannot be combined with --memory-dir, --accept or --refuse", "--all", _NOTHING)
         _promote_everywhere(call, dry_run, yes)
-        return
-    if memory_dir is not None and not dry_run and not asks():
-        _must_be_known(call, memory_dir)
-    refused = id_list(refuse, "--refuse")
-    # To refuse some is no order to do the others.
-    wanted = id_list(accept, "--accept") if accept is not None or refused else None
-    result, agreed = _promoted(call, memory_dir, dry_run, yes, wanted, refused)
-    nothing = {"promoted": 0, "updated": 0, "removed": 0, "entries": [], "diff": ""}
-    document = result.to_dict() | ({} if agreed else nothing)
-    call.answer(document, _promotion_lines(result, dry_run) if agreed else [NOTHING_CHANGED])
+    else:
+        if memory_dir is not None and not dry_run and not call.asks():
+            _must_be_known(call, memory_dir)
+        wanted, refused = options.chosen_ids(accept, refuse)
+        result, agreed = _promoted(call, memory_dir, dry_run, yes, wanted, refused)
+        nothing = {"promoted": 0, "updated": 0, "removed": 0, "entries": [], "diff": ""}
+        told = result.to_dict() | ({} if agreed else nothing)
+        call.answer(told, _promotion_lines(result, dry_run) if agreed else [NOTHING_CHANGED])
 
 
 def _must_be_known(call: Invocation, memory_dir: str) -> None:
     """Raises InvalidInputError for a folder that neither the project nor the settings name: nobody sees it written."""
-    settings = call.memory.settings.promotion
+    settings, promotion = call.memory.settings.promotion, call.memory.promotion
     known = [Path(folder) for folder in (settings.memory_dir, *settings.projects) if folder]
-    known += [Path(one.path).parent for one in call.memory.promotion.targets() if one.current]
-    meant = Path(call.memory.promotion.promote(dry_run=True, memory_dir=memory_dir).path).parent
+    known += [Path(one.path).parent for one in promotion.targets() if one.current]
+    meant = Path(promotion.promote(dry_run=True, memory_dir=memory_dir).path).parent
     if meant not in [one.expanduser().absolute() for one in known]:
         raise bad_input(
             "is not the project's folder, and no terminal is there to ask in", "--memory-dir", _NOTHING,
@@ -240,36 +215,23 @@ def _must_be_known(call: Invocation, memory_dir: str) -> None:
         )  # fmt: skip
 
 
-def _set_automatic(call: Invocation, answer: str, memory_dir: str | None) -> None:
-    """Keeps in the settings whether the daily pass promotes."""
-    from core.daily import answer_promotion
-
-    wants_path = answer in ("project", "always")
-    path = call.memory.promotion.promote(dry_run=True, memory_dir=memory_dir).path if wants_path else ""
-    done = answer_promotion(call.memory, answer, path)
-    settings = call.memory.settings.promotion
-    document = {"automatic": settings.automatic, "projects": settings.projects, "entry": done.id}
-    call.answer(document, [f"Promotion by the daily pass: {settings.automatic}."])
-
-
 def _promoted(
     call: Invocation, memory_dir: str | None, dry_run: bool, yes: bool, wanted: Sequence[str] | None = None,
     refused: Sequence[str] = (),
 ) -> tuple[PromotionResult, bool]:  # fmt: skip
     """What was promoted, or would be; and whether it was agreed to, which it is where nobody is asked."""
-    promotion, asked = call.memory.promotion, asks(yes=yes, dry_run=dry_run)
-    if not asked and wanted is None:
+    promotion = call.memory.promotion
+    if wanted is None and not call.asks(yes=yes, dry_run=dry_run):
         return promotion.promote(dry_run=dry_run, memory_dir=memory_dir, unattended=not dry_run), True
     proposed = promotion.promote(dry_run=True, memory_dir=memory_dir, accept=wanted, refuse=refused)
-    refuse_unknown(proposed.unknown, wanted or (), refused, "proposed entry", "promote", _NOTHING)
+    options.refuse_unknown(proposed.unknown, wanted, refused, "proposed entry", "promote", _NOTHING)
     if dry_run:
         return proposed, True
-    if asked and proposed.change_set.files:
-        call.preview(_promotion_lines(proposed, dry_run=True))
+    if proposed.change_set.files:
         folder = Path(proposed.path).parent
-        if not folder.exists():
-            call.preview([warn(f"The folder {folder} does not exist yet and will be created.")])
-        if not call.confirm(f"Write {proposed.path}?"):
+        made = [] if folder.exists() else [warn(f"The folder {folder} will be created.")]
+        preview = [*_promotion_lines(proposed, dry_run=True), *made]
+        if not call.agreed(f"Write {proposed.path}?", preview, yes=yes):
             return proposed, False
     # Only what was proposed and agreed to, also when somebody changed the memory meanwhile.
     accepted = [entry.id for entry in proposed.entries if entry.status in ("new", "updated", "removed")]
@@ -279,10 +241,10 @@ def _promoted(
 def _promote_everywhere(call: Invocation, dry_run: bool, yes: bool) -> None:
     targets = call.memory.promotion.targets()
     if not targets:
+        todo = "name a folder with --memory-dir"
         raise NotFoundError(
-            "nothing was promoted yet", field="folder", where="--all", kept=_NOTHING,
-            todo="name a folder with --memory-dir",
-        )  # fmt: skip
+            "nothing was promoted yet", field="folder", where="--all", kept=_NOTHING, todo=todo
+        )
     left = [target for target in targets if not target.there or target.undone]
     done: list[PromotionResult] = []
     for target in targets:
@@ -293,53 +255,37 @@ def _promote_everywhere(call: Invocation, dry_run: bool, yes: bool) -> None:
         with partly_done(kept) if written else nullcontext():
             result, agreed = _promoted(call, str(Path(target.path).parent), dry_run, yes)
         done += [result] if agreed else []
-    document = {
-        "promotions": [result.to_dict() for result in done],
-        "skipped": [target.path for target in left],
-    }
-    call.answer(document, _everywhere_lines(done, left, dry_run))
-
-
-def _everywhere_lines(
-    done: Sequence[PromotionResult], left: Sequence[PromotionTarget], dry_run: bool
-) -> Iterator[Line]:
-    for result in done:
-        yield from _promotion_lines(result, dry_run)
+    lines = [line for result in done for line in _promotion_lines(result, dry_run)]
     for target in left:
         if not target.there:
-            yield warn(f"Skipped, its folder is gone: {target.path}")
+            lines.append(warn(f"Skipped, its folder is gone: {target.path}"))
         else:
-            yield warn(f"Skipped, the promotion there was undone: {target.path}")
             folder = shlex.quote(str(Path(target.path).parent))
-            yield f"To write it again: nuggets promote --memory-dir {folder}"
+            lines.append(warn(f"Skipped, the promotion there was undone: {target.path}"))
+            lines.append(f"To write it again: nuggets promote --memory-dir {folder}")
+    document = {"promotions": [one.to_dict() for one in done], "skipped": [one.path for one in left]}
+    call.answer(document, lines)
 
 
 def _promotion_lines(result: PromotionResult, dry_run: bool) -> Iterator[Line]:
+    """What is written, and what is not and why; and whether agents read all of the page."""
     counts = ((result.promoted, "new"), (result.updated, "changed"), (result.removed, "removed"))
     said = ", ".join(f"{number} {name}" for number, name in counts if number)
     if result.diff:
-        for line in result.diff.splitlines():
-            yield Span(line, "good" if line.startswith("+") else "bad" if line.startswith("-") else "")
-        yield from table(
-            [_row(entry) for entry in result.entries if entry.status in _ENTRY_STYLES], flexible=3
-        )
+        yield from diff_lines(result.diff.splitlines())
+        rows = []
+        for entry in result.entries:
+            if entry.status in _ENTRY_STYLES:
+                # Of a note that is gone nobody knows.
+                parts = (entry.section, plural(entry.hits, "recall") if entry.hits else "", entry.reason)
+                status = Span(entry.status, _ENTRY_STYLES[entry.status])
+                rows.append((dim(entry.id), status, bold(entry.title), " · ".join(filter(None, parts))))
+        yield from table(rows, flexible=3)
         yield f"{'Would write' if dry_run else 'Wrote'} {result.path}{f': {said}' if said else ''}."
     else:
-        nothing = "gets nothing yet, for no note was recalled often enough"
+        nothing = "gets nothing yet: no note was recalled often enough"
         held = "is up to date" if result.entries or result.refused else nothing
         yield f"Nothing to do: {result.path} {held}."
-    yield from _left_out_lines(result)
-
-
-def _row(entry: PromotionEntry) -> tuple[str | Span, ...]:
-    # Of a note that is gone nobody knows.
-    parts = (entry.section, plural(entry.hits, "recall") if entry.hits else "", entry.reason)
-    status = Span(entry.status, _ENTRY_STYLES[entry.status])
-    return dim(entry.id), status, bold(entry.title), " · ".join(filter(None, parts))
-
-
-def _left_out_lines(result: PromotionResult) -> Iterator[Line]:
-    """What is not written, and why; and whether agents read all of the page."""
     for entry in result.edited:
         what = "replaces it" if entry.text else "removes it"
         yield warn(f"Left as it is, {entry.reason}: {entry.title} (--accept {entry.id} {what})")

@@ -1,18 +1,15 @@
-"""What is completed in a shell: the script for it, and the names of a memory's nuggets, keys and notes."""
+"""The scripts with which a shell completes commands, options and names."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 from click.shell_completion import BashComplete, FishComplete, ShellComplete, ZshComplete
 
 from nuggets_tui.cli.invocation import Invocation, bad_input
 from nuggets_tui.cli.options import arg, command
-
-if TYPE_CHECKING:
-    pass
 
 # A name is one literal word, and inert. Bash inserts it as it is told: escaped where no quotation mark is open.
 _BASH: Final = """\
@@ -92,8 +89,7 @@ def completion(call: Invocation, shell: str | None) -> None:
         raise bad_input("is not known", "SHELL", "", f"name one of {', '.join(_SHELLS)}")
     root = click.get_current_context().find_root()
     name = root.info_name or "nuggets"
-    variable = f"_{name.replace('-', '_').upper()}_COMPLETE"
-    made = _SHELLS[named](root.command, {}, name, variable)
+    made = _SHELLS[named](root.command, {}, name, f"_{name.replace('-', '_').upper()}_COMPLETE")
     # Bash itself would be asked for its version.
     script = made.source_template % made.source_vars()
     call.answer({"shell": named, "script": script}, script.rstrip("\n").split("\n"))

@@ -27,7 +27,7 @@ from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
     from core.agents.connecting import Standing
-    from core.agents.targets import Place
+    from core.agents.targets import Target
 
 State = Literal["ok", "note", "wrong"]
 _SIGNS: Final[dict[State, tuple[str, SpanStyle]]] = {
@@ -60,36 +60,34 @@ def doctor(call: Invocation) -> int:
 
     Nothing is changed. Each finding says what to do.
     """
-    place = place_of(project=False)
-    found = {name: standings_of(name, place, command_of(call)) for name in NAMES}
-    sections: dict[str, list[Finding]] = {}
-    for section, look in (
-        ("installation", _installation),
-        ("agents", lambda: _agents(place, found)),
-        ("memory", lambda: _memory(call)),
-        ("settings", lambda: _settings(call)),
-        ("pipeline", lambda: _pipeline(call)),
-        ("sync", lambda: _sync(call)),
-        ("hooks", lambda: _hooks(call)),
-        ("elsewhere", lambda: _elsewhere(call, place)),
-    ):
-        sections[section] = list(_guarded(look))
-    wrong = sum(one.state == "wrong" for checks in sections.values() for one in checks)
+    sections = {
+        "installation": _installation, "agents": _agents, "memory": _memory, "settings": _settings,
+        "pipeline": _pipeline, "sync": _sync, "hooks": _hooks, "elsewhere": _elsewhere,
+    }  # fmt: skip
+    lines: list[Line] = []
+    checks, wrong = [], 0
+    for section, look in sections.items():
+        found = list(_guarded(look, call))
+        wrong += sum(one.state == "wrong" for one in found)
+        lines += [bold(section.capitalize())] if found else []
+        for one in found:
+            todo = {"todo": one.todo} if one.todo else {}
+            checks.append({"section": section} | pick(one, "name state what") | todo)
+            sign, style = _SIGNS[one.state]
+            lines += [(Span(f"  {sign} ", style), one.what)]
+            lines += [dim(f"    to do: {one.todo}")] if one.todo else []
+        lines += [""] if found else []
+    lines.append(bad(f"{plural(wrong, 'thing')} to put right.") if wrong else good("All is well."))
     call.drop_warnings()
-    checks = [
-        {"section": section} | pick(one, "name state what") | ({"todo": one.todo} if one.todo else {})
-        for section, checks in sections.items()
-        for one in checks
-    ]
     document = {"version": VERSION, "ok": not wrong, "home": str(folder_of(call.folder)), "checks": checks}
-    call.answer(document, _lines(sections, wrong))
+    call.answer(document, lines)
     return 1 if wrong else 0
 
 
-def _guarded(look: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
+def _guarded(look: Callable[[Invocation], Iterator[Finding]], call: Invocation) -> Iterator[Finding]:
     """What a look finds; what keeps it from going on is a finding, too, and the next one is taken all the same."""
     try:
-        yield from look()
+        yield from look(call)
     except NuggetsError as error:
         what = f"{error.where}: {error.what}" if error.where else error.what
         yield Finding(str(error.code), "wrong", what, error.todo)
@@ -97,20 +95,7 @@ def _guarded(look: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
         yield Finding("system", "wrong", f"{error.filename or ''}: {error.strerror or error}".lstrip(": "))
 
 
-def _lines(sections: dict[str, list[Finding]], wrong: int) -> Iterator[Line]:
-    for section, checks in sections.items():
-        if not checks:
-            continue
-        yield bold(section.capitalize())
-        for one in checks:
-            sign, style = _SIGNS[one.state]
-            yield (Span(f"  {sign} ", style), one.what)
-            yield from [dim(f"    to do: {one.todo}")] if one.todo else []
-        yield ""
-    yield bad(f"{plural(wrong, 'thing')} to put right.") if wrong else good("All is well.")
-
-
-def _installation() -> Iterator[Finding]:
+def _installation(call: Invocation) -> Iterator[Finding]:
     python = ".".join(map(str, sys.version_info[:3]))
     version = installed_version() or "from its sources"
     yield Finding("version", "ok", f"nuggets {version}, Python {python} ({sys.executable})")
@@ -121,22 +106,19 @@ def _installation() -> Iterator[Finding]:
         yield Finding("path", "note", said, todo)
     else:
         yield Finding("path", "ok", f"nuggets on PATH is {found}")
-    missing = [library for library in _PIPELINE_LIBRARIES if find_spec(library) is None]
-    said = f"not installed ({', '.join(missing)})" if missing else "installed"
-    state: State = "note" if missing else "ok"
+    missing = ", ".join(library for library in _PIPELINE_LIBRARIES if find_spec(library) is None)
+    said = f"the libraries of the pipeline are {f'not installed ({missing})' if missing else 'installed'}"
     todo = install_command() if missing else ""
-    yield Finding("extra-pipeline", state, f"the libraries of the pipeline are {said}", todo)
+    yield Finding("extra-pipeline", "note" if missing else "ok", said, todo)
 
 
-# Agents
-
-
-def _agents(place: Place, found: dict[str, tuple[Standing, ...]]) -> Iterator[Finding]:
+def _agents(call: Invocation) -> Iterator[Finding]:
     from core.agents.targets import AGENT_FILES
 
-    absent = []
-    for name, standings in found.items():
+    absent, place = [], place_of(project=False)
+    for name in NAMES:
         title, todo = AGENT_FILES[name].title, f"nuggets agent install {name}"
+        standings = standings_of(name, place, command_of(call))
         if any(one.state != "absent" for one in standings):
             yield from (_agent_file(name, title, one) for one in standings)
             yield from _server(name, title, [one.target for one in standings])
@@ -151,12 +133,10 @@ def _agents(place: Place, found: dict[str, tuple[Standing, ...]]) -> Iterator[Fi
 def _agent_file(name: str, title: str, one: Standing) -> Finding:
     code, where = f"{name}-{one.target.part}", f"{title}, {one.target.part}: {one.target.path}"
     match one.shown:
+        case "current" if one.problem:
+            return Finding(code, "note", f"{where}: {one.problem}")
         case "current":
-            return (
-                Finding(code, "note", f"{where}: {one.problem}")
-                if one.problem
-                else Finding(code, "ok", where)
-            )
+            return Finding(code, "ok", where)
         case "broken" | "ignored":
             said = "cannot be read" if one.shown == "broken" else "is ignored"
             return Finding(code, "wrong", f"{where} {said}: {one.problem}", "fix the file; it is unchanged")
@@ -167,36 +147,32 @@ def _agent_file(name: str, title: str, one: Standing) -> Finding:
     return Finding(code, "wrong", f"{where} {missing}", f"nuggets agent install {name}")
 
 
-def _server(name: str, title: str, targets: Sequence[object]) -> Iterator[Finding]:
+def _server(name: str, title: str, targets: Sequence[Target]) -> Iterator[Finding]:
+    """Whether the server that is registered in an agent's files can be started."""
     from core.agents.connecting import registered_server
 
-    words = registered_server(targets)  # type: ignore[arg-type]
+    words = registered_server(targets)
     if not words:
         return
-    program = list(words[: words.index("mcp")])
-    problem = _why_not_started(program)
+    program, problem = list(words[: words.index("mcp")]), ""
+    try:
+        if shutil.which(program[0]) is None:
+            problem = "is not there or cannot be run"
+        else:
+            asked = [*program, "--version"]
+            done = subprocess.run(
+                asked, stdin=subprocess.DEVNULL, capture_output=True, timeout=_START_SECONDS
+            )
+            problem = f"ends with exit code {done.returncode}" if done.returncode else ""
+    except subprocess.TimeoutExpired:
+        problem = f"does not start within {_START_SECONDS:g} s"
+    except OSError as error:
+        problem = f"cannot be run ({error.strerror})"
     if problem:
         said = f"{title} is to start {program[0]}, which {problem}"
         yield Finding(f"{name}-starts", "wrong", said, f"nuggets agent install {name}")
     else:
         yield Finding(f"{name}-starts", "ok", f"{title} starts {' '.join(words)}")
-
-
-def _why_not_started(program: Sequence[str]) -> str:
-    """Why the program of an entry of ours cannot be started; "" for no reason."""
-    if shutil.which(program[0]) is None:
-        return "is not there or cannot be run"
-    words = [*program, "--version"]
-    try:
-        done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=_START_SECONDS)
-    except subprocess.TimeoutExpired:
-        return f"does not start within {_START_SECONDS:g} s"
-    except OSError as error:
-        return f"cannot be run ({error.strerror})"
-    return "" if done.returncode == 0 else f"ends with exit code {done.returncode}"
-
-
-# The memory
 
 
 def _memory(call: Invocation) -> Iterator[Finding]:
@@ -299,11 +275,11 @@ def _hooks(call: Invocation) -> Iterator[Finding]:
         yield Finding("log", "ok", "no hook has had trouble")
 
 
-def _elsewhere(call: Invocation, place: Place) -> Iterator[Finding]:
+def _elsewhere(call: Invocation) -> Iterator[Finding]:
     """Other memories on this machine."""
     from core.memories import found_memories
 
-    own = os.path.realpath(folder_of(call.folder))
+    own, place = os.path.realpath(folder_of(call.folder)), place_of(project=False)
     found = [
         one for one in found_memories(place.home_dir, place.environ) if os.path.realpath(one.path) != own
     ]

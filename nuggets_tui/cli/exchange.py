@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -13,20 +13,17 @@ import msgspec
 
 from core import verbs
 from core.exchange.records import FORMATS
-from nuggets_tui.cli.invocation import NOTHING_CHANGED, Invocation, asks, bad_input, bytes_of
-from nuggets_tui.cli.log_text import applied_document, nothing_of
-from nuggets_tui.cli.options import (
-    DRY_RUN,
-    YES,
-    arg,
-    choice,
-    command,
-    flag,
-    id_list,
-    must_be_named,
-    opt,
-    refuse_unknown,
+from nuggets_tui.cli import options
+from nuggets_tui.cli.entries import applied_document, nothing_of
+from nuggets_tui.cli.invocation import (
+    CONFLICT,
+    NOTHING_CHANGED,
+    STANDARD_INPUT,
+    Invocation,
+    bad_input,
+    bytes_of,
 )
+from nuggets_tui.cli.options import arg, choice, command, flag, must_be_named, opt
 from nuggets_tui.cli.output import (
     Line,
     bad,
@@ -37,6 +34,7 @@ from nuggets_tui.cli.output import (
     json_text,
     pick,
     table,
+    undo_line,
     warn,
     write_lines,
 )
@@ -48,69 +46,52 @@ if TYPE_CHECKING:
     from core.model.change import ChangeSet
 
 _NOTHING: Final = "nothing was imported"
-_CONFLICT: Final = 3
 _SHOWN: Final = 20
 _EVERY_SECONDS: Final = 0.1
 
 
-class ProgressLine:
-    """One line on a terminal's standard error that says how far the work is, and is gone afterwards."""
-
-    def __init__(self, doing: str, things: str) -> None:
-        self._doing, self._things = doing, things
-        self._shown = is_terminal(sys.stderr)
-        self._last = 0.0
-        self._width = 0
-
-    def __call__(self, done: int, of: int) -> None:
-        """So many of so many are done; 0 of 0 where that is not known."""
-        now = time.monotonic()
-        if self._shown and now - self._last >= _EVERY_SECONDS:
-            self._last = now
-            self._write(f"{self._doing} …" + (f" {done:,} of {of:,} {self._things}" if of else ""))
-
-    def _write(self, text: str, end: str = "") -> None:
-        sys.stderr.write(f"\r{text.ljust(self._width)}{end}")
-        sys.stderr.flush()
-        self._width = len(text)
-
-    def end(self) -> None:
-        """Takes the line away."""
-        if self._width:
-            self._write("", "\r")
-
-
 @contextmanager
-def _progress(doing: str, things: str = "notes") -> Iterator[ProgressLine]:
-    line = ProgressLine(doing, things)
+def _progress(doing: str, things: str = "notes") -> Iterator[Callable[[int, int], None]]:
+    """One line on a terminal's standard error that says how far the work is, and is gone afterwards: so many of so many
+    are done, 0 of 0 where that is not known.
+    """
+    shown, last, width = is_terminal(sys.stderr), 0.0, 0
+
+    def write(text: str, end: str = "") -> None:
+        nonlocal width
+        sys.stderr.write(f"\r{text.ljust(width)}{end}")
+        sys.stderr.flush()
+        width = len(text)
+
+    def tell(done: int, of: int) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if shown and now - last >= _EVERY_SECONDS:
+            last = now
+            write(f"{doing} …" + (f" {done:,} of {of:,} {things}" if of else ""))
+
     try:
-        yield line
+        yield tell
     finally:
-        line.end()
+        if width:
+            write("", "\r")
 
 
 # Import
 
 
 @command(
-    "import",
-    arg("source", FOLDER),
-    choice(
-        "--format format_",
-        ("auto", *FORMATS),
-        "What SOURCE is (default: told by its contents).",
-        default="auto",
-    ),
+    "import", arg("source", FOLDER),
+    choice("--format format_", ("auto", *FORMATS), "What SOURCE is (default: it is detected).", default="auto"),
     opt("--nugget", "NAME", "Nugget for what names none (default: memory)."),
     opt("--accept", "ID,...", "Only these items of the dry run."),
-    DRY_RUN,
-    YES,
+    options.DRY_RUN, options.YES,
     examples=(
         "nuggets import ~/.claude/projects/-home-me-app/memory",
         "nuggets import AGENTS.md --nugget app --dry-run",
         "nuggets import backup.json",
     ),
-)
+)  # fmt: skip
 def import_(
     call: Invocation,
     source: str,
@@ -127,38 +108,32 @@ def import_(
     the history, and nuggets undo undoes it.
     """
     must_be_named(nugget, "--nugget", _NOTHING)
-    wanted = id_list(accept, "--accept") if accept is not None else None
-    memory = call.memory
+    wanted = options.id_list(accept, "--accept") if accept is not None else None
+    must_be_named(source, "SOURCE", _NOTHING, "give a file, a folder, or -")
+    if source == "-" and sys.stdin is None:
+        raise bad_input("is closed", STANDARD_INPUT, _NOTHING)
+    memory, data = call.memory, None
+    if source == "-":
+        data = bytes_of(sys.stdin.buffer, where=STANDARD_INPUT, kept=_NOTHING, todo="give it as a file")
     format = next((one for one in FORMATS if one == format_), None)
-    with _progress("Reading") as line:
-        read = memory.exchange.read(_source(source), format, line)
-    options: dict[str, Any] = {"nugget": nugget or "", "accept": wanted}
-    asked = asks(yes=yes, dry_run=dry_run)
+    with _progress("Reading") as tell:
+        read = memory.exchange.read(source if data is None else data, format, tell)
+    named: dict[str, Any] = {"nugget": nugget or "", "accept": wanted}
+    asked = call.asks(yes=yes, dry_run=dry_run)
     if asked or dry_run or wanted is not None:
-        with _progress("Comparing" if asked or dry_run else "Importing") as line:
-            proposed = memory.exchange.bring(read, dry_run=True, progress=line, **options)
-        refuse_unknown(proposed.unknown, wanted or (), (), "item", "import", _NOTHING)
+        with _progress("Comparing" if asked or dry_run else "Importing") as tell:
+            proposed = memory.exchange.bring(read, dry_run=True, progress=tell, **named)
+        options.refuse_unknown(proposed.unknown, wanted, (), "item", "import", _NOTHING)
         if dry_run or proposed.change_set.empty:
             return _answer(call, memory, proposed, dry_run=dry_run)
-        if asked:
-            call.preview(_result_lines(proposed, would=True))
-            if not call.confirm(f"Import {plural(len(proposed.of('new')), 'note')}?"):
-                nothing = nothing_of(proposed.change_set)
-                call.answer(lambda: _document(memory, proposed, nothing, True), [NOTHING_CHANGED])
-                return 0
-    with _progress("Importing") as line:
-        done = memory.exchange.bring(read, progress=line, **options)
+        question = f"Import {plural(len(proposed.of('new')), 'note')}?"
+        if asked and not call.agreed(question, _result_lines(proposed, would=True)):
+            nothing = nothing_of(proposed.change_set)
+            call.answer(lambda: _document(memory, proposed, nothing, True), [NOTHING_CHANGED])
+            return 0
+    with _progress("Importing") as tell:
+        done = memory.exchange.bring(read, progress=tell, **named)
     return _answer(call, memory, done, dry_run=False)
-
-
-def _source(source: str) -> str | bytes:
-    """A path, or what standard input holds."""
-    if source != "-":
-        must_be_named(source, "SOURCE", _NOTHING, "give a file, a folder, or -")
-        return source
-    if sys.stdin is None:
-        raise bad_input("is closed", "standard input", _NOTHING)
-    return bytes_of(sys.stdin.buffer, where="standard input", kept=_NOTHING, todo="give it as a file")
 
 
 def _answer(call: Invocation, memory: Memory, result: ImportResult, *, dry_run: bool) -> int:
@@ -169,7 +144,7 @@ def _answer(call: Invocation, memory: Memory, result: ImportResult, *, dry_run: 
         _result_lines(result, would=dry_run),
         [caution for note in new if note is not None for caution in verbs.warnings_of(note)],
     )
-    return _CONFLICT if result.of("conflict") else 0
+    return CONFLICT if result.of("conflict") else 0
 
 
 def _document(memory: Memory, result: ImportResult, made: ChangeSet, dry_run: bool) -> dict[str, Any]:
@@ -182,13 +157,10 @@ def _result_lines(result: ImportResult, *, would: bool) -> Iterator[Line]:
     taken = "It looks like" if result.detected else "Taken as"
     yield dim(f"{taken} {NAMES[result.format]} ({result.format}).")
     new, conflicts, left = result.of("new"), result.of("conflict"), result.left_out
-    yield from table(
-        [
-            (dim(one.id), one.kind, bold(one.title), dim(f"{one.nugget} · {one.where}"))
-            for one in new[:_SHOWN]
-        ],
-        flexible=2,
-    )
+    rows = [
+        (dim(one.id), one.kind, bold(one.title), dim(f"{one.nugget} · {one.where}")) for one in new[:_SHOWN]
+    ]
+    yield from table(rows, flexible=2)
     if len(new) > _SHOWN:
         yield dim(f"and {len(new) - _SHOWN:,} more")
     for item in conflicts[:_SHOWN]:
@@ -202,26 +174,22 @@ def _result_lines(result: ImportResult, *, would: bool) -> Iterator[Line]:
         yield (warn("incomplete" if one.partly else "skipped"), "  ", bold(one.where), f"  {one.what}")
     if len(left) > _SHOWN:
         yield warn(f"and {len(left) - _SHOWN:,} more are skipped or incomplete")
-    yield _counts(result, would)
-    if not would and not result.change_set.empty:
-        yield dim(f"To undo it: nuggets undo {result.change_set.id}")
-
-
-def _counts(result: ImportResult, would: bool) -> str:
-    new, same, conflicts = (len(result.of(status)) for status in ("new", "same", "conflict"))
-    skipped = sum(not one.partly for one in result.left_out)
-    incomplete = len(result.left_out) - skipped
-    parts = [
+    same, incomplete = len(result.of("same")), sum(one.partly for one in left)
+    skipped = len(left) - incomplete
+    parts = (
         f"{same:,} here already" if same else "",
-        f"{plural(conflicts, 'conflict')} left as it is in the memory" if conflicts else "",
+        f"{plural(len(conflicts), 'conflict')} left as it is in the memory" if conflicts else "",
         f"{skipped:,} skipped" if skipped else "",
         f"{incomplete:,} incomplete" if incomplete else "",
         f"{plural(result.history, 'entry', 'entries')} of history" if result.history else "",
-    ]
+    )
     rest = "; " + ", ".join(filter(None, parts)) if any(parts) else ""
     if result.change_set.empty or not new:
-        return f"Nothing to import{rest}."
-    return f"{'Would import' if would else 'Imported'} {plural(new, 'note')}{rest}."
+        yield f"Nothing to import{rest}."
+    else:
+        yield f"{'Would import' if would else 'Imported'} {plural(len(new), 'note')}{rest}."
+    if not would and not result.change_set.empty:
+        yield from undo_line(result.change_set.id)
 
 
 def _first(text: str) -> str:
@@ -233,8 +201,7 @@ def _first(text: str) -> str:
 
 
 @command(
-    "export",
-    arg("target", FOLDER, default="-"),
+    "export", arg("target", FOLDER, default="-"),
     choice("--format format_", ("json", "markdown"), "Default: told by TARGET, else json."),
     flag("--force", "Replace files that are not of an earlier export."),
     flag("--no-history", "Leave the history out of JSON."),
@@ -244,7 +211,7 @@ def _first(text: str) -> str:
         "nuggets export vault --format markdown",
         "nuggets export | gzip > backup.json.gz",
     ),
-)
+)  # fmt: skip
 def export(
     call: Invocation, target: str, format_: str | None, force: bool, no_history: bool, with_secrets: bool
 ) -> None:
@@ -256,22 +223,19 @@ def export(
     """
     inside = target == "-"
     is_folder = not inside and (target.endswith("/") or Path(target).expanduser().is_dir())
-    chosen: ExportFormat = (
-        "markdown" if (format_ or ("markdown" if is_folder else "")) == "markdown" else "json"
-    )
-    if inside and chosen == "markdown":
+    markdown = format_ == "markdown" or (format_ is None and is_folder)
+    chosen: ExportFormat = "markdown" if markdown else "json"
+    if inside and markdown:
         raise bad_input("Markdown is a folder of files", "export", "nothing was written", "name a folder")
-    with _progress("Writing", "files") as line:
+    with _progress("Writing", "files") as tell:
         done = call.memory.exchange.export(
             chosen, None if inside else target, force=force, history=not no_history, secrets=with_secrets,
-            progress=line,
+            progress=tell,
         )  # fmt: skip
     if not inside:
         skipped = [{"where": one.where, "reason": one.what} for one in done.left_out]
-        document = pick(
-            done, "format path notes facts history files removed secrets", version=1, skipped=skipped
-        )
-        call.answer(document, _export_lines(done))
+        names = "format path notes facts history files removed secrets"
+        call.answer(pick(done, names, version=1, skipped=skipped), _export_lines(done))
         return
     call.warn()
     if is_terminal(sys.stdout):
@@ -291,7 +255,7 @@ def _export_lines(done: ExportResult) -> Iterator[Line]:
     name = "Markdown" if markdown else done.format.upper()
     yield (f"Exported {', '.join(counts)} as {name} to ", bold(done.path), ".")
     if markdown:
-        gone = f", {done.removed:,} of notes that are gone taken out" if done.removed else ""
+        gone = f", {done.removed:,} of notes that are gone removed" if done.removed else ""
         yield dim(f"{plural(done.files, 'file')} written{gone}.")
     yield from _left_out_lines(done)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import select
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
@@ -15,26 +15,19 @@ from core.errors import AmbiguousError, BrokenFileError, NotFoundError, NuggetsE
 from core.model.names import iso
 from core.settings import SETTINGS_FILE
 from core.text.exact import exact_form
+from nuggets_tui.cli import entries
 from nuggets_tui.cli.calling_agent import agent_name, refuse_agents
 from nuggets_tui.cli.invocation import NOTHING_CHANGED, Invocation
-from nuggets_tui.cli.log_text import (
-    applied_document,
-    entry_document,
-    entry_documents,
-    log_lines,
-    pending_conflict_lines,
-    verbose_lines,
-)
 from nuggets_tui.cli.moments import moment
 from nuggets_tui.cli.options import YES, Group, arg, command, flag, limit, must_be_named, opt
 from nuggets_tui.cli.output import (
-    LONGEST,
     Line,
     bold,
     dim,
     shorten,
+    undo_line,
+    write_document,
     write_error,
-    write_json_line,
     write_lines,
 )
 from nuggets_tui.differences import titles
@@ -44,7 +37,6 @@ from nuggets_tui.words import deed, plural
 if TYPE_CHECKING:
     from core.memory import Memory
     from core.model.change import ChangeSet
-    from core.model.entry import Entry
     from core.model.note import Note
 
 _SHOWN: Final = 50
@@ -52,7 +44,6 @@ _PAGE: Final = 500
 _KINDS: Final = [deeds.name for deeds in DEEDS]
 # How authors are called where a person reads.
 _AUTHORS: Final = {"me": "person", "you": "person", "another program": "program"}
-_POLLING: Final = "the system has no free file watches, so it looks every second"
 _ID: Final = arg("id", required=False)
 
 
@@ -88,7 +79,7 @@ def log(
 
     Each entry has an id, and so has each change in it (--verbose shows them). nuggets undo accepts both.
     """
-    memory = call.memory_with_log
+    memory, now = call.memory_with_log, datetime.now().astimezone()
     must_be_named(author, "--author", "", "give a kind or a name")
     wanted = (author or "").strip()
     scope = Scope(
@@ -98,32 +89,24 @@ def log(
         deeds=kinds,
         run=memory.history.entry(run).id if run is not None else "",
         text=words or "",
-        since=_moment(since) or "",
+        since=iso(moment(since, now)) if since is not None else "",
     )
-    found = listed(memory, scope, limit + 1, _moment(until, end_of_day=True))
-    call.answer(
-        lambda: entry_documents(memory, found[:limit]),
-        _log_lines(memory, found[:limit], len(found) > limit, verbose),
-    )
+    last = iso(moment(until, now, end_of_day=True)) if until is not None else None
+    found = listed(memory, scope, limit + 1, last)
+    shown, history = found[:limit], memory.history
 
+    def lines() -> Iterator[Line]:
+        if not shown:
+            yield "No entry of the history matches." if history.log(limit=1) else "The history is empty."
+        elif verbose:
+            yield from entries.verbose_lines(shown, history.taken_back(), titles(memory.snapshot))
+        else:
+            yield from entries.log_lines(shown, history.taken_back())
+        if len(found) > limit:
+            yield dim(f"The newest {limit:,}; --limit shows more.")
+        yield from entries.pending_conflict_lines(history.conflicts())
 
-def _moment(given: str | None, *, end_of_day: bool = False) -> str | None:
-    return None if given is None else iso(moment(given, datetime.now().astimezone(), end_of_day=end_of_day))
-
-
-def _log_lines(memory: Memory, entries: Sequence[Entry], more: bool, verbose: bool) -> Iterator[Line]:
-    if not entries:
-        yield "No entry of the history matches." if memory.history.log(limit=1) else "The history is empty."
-    elif verbose:
-        yield from verbose_lines(entries, memory.history.taken_back(), titles(memory.snapshot))
-    else:
-        yield from log_lines(entries, memory.history.taken_back())
-    if more:
-        yield dim(f"The newest {len(entries):,}; --limit shows more.")
-    yield from pending_conflict_lines(memory.history.conflicts())
-
-
-# Notes that are gone
+    call.answer(lambda: entries.entry_documents(memory, shown), lines)
 
 
 def known_note(memory: Memory, wanted: str) -> str:
@@ -136,7 +119,11 @@ def known_note(memory: Memory, wanted: str) -> str:
     wanted = wanted.strip()
     if memory.history.log(limit=1, note=wanted):
         return wanted
-    found = dict.fromkeys(note.id for note in _logged_notes(memory) if _is_meant(note, wanted))
+    title, found = exact_form(wanted), dict[str, None]()
+    for note in _logged_notes(memory):
+        beginnings = (note.id, note.id.rpartition("-")[2])
+        if exact_form(note.title) == title or any(id.startswith(wanted) for id in beginnings):
+            found[note.id] = None
     if not found:
         near = memory.snapshot.nearest_notes(wanted)
         raise NotFoundError(
@@ -144,26 +131,19 @@ def known_note(memory: Memory, wanted: str) -> str:
             where=wanted, todo="; ".join(filter(None, ("nuggets notes lists all notes", near))),
         )  # fmt: skip
     if len(found) > 1:
-        few = few_of(list(found))
-        raise AmbiguousError(
-            f"matches {len(found)} notes in the history: {few}", where=wanted, todo="give the id"
-        )
+        what = f"matches {len(found)} notes in the history: {few_of(list(found))}"
+        raise AmbiguousError(what, where=wanted, todo="give the id")
     return next(iter(found))
-
-
-def _is_meant(note: Note, wanted: str) -> bool:
-    beginnings = (note.id, note.id.rpartition("-")[2])
-    return exact_form(note.title) == exact_form(wanted) or any(id.startswith(wanted) for id in beginnings)
 
 
 def _logged_notes(memory: Memory) -> Iterator[Note]:
     """Every former or present version of a note in the log, newest first."""
     before: int | None = None
-    while entries := memory.history.log(limit=_PAGE, before=before):
-        for entry in entries:
+    while found := memory.history.log(limit=_PAGE, before=before):
+        for entry in found:
             for change in entry.change_set.notes:
                 yield from (note for note in (change.after, change.before) if note is not None)
-        before = entries[-1].seq
+        before = found[-1].seq
 
 
 # Deleting it
@@ -181,11 +161,11 @@ def clear(call: Invocation, yes: bool) -> None:
     refuse_agents("deleting the history")
     memory = call.memory_with_log
     count = sum(number for *_, number in memory.history.counts())
-    entries = plural(count, "entry", "entries")
-    go_on = call.must_confirm(yes, "history clear", f"Delete {entries} for good?")
-    if go_on:
+    said = plural(count, "entry", "entries")
+    agreed = call.agreed(f"Delete {said} for good?", yes=yes, needs_yes="history clear")
+    if agreed:
         memory.history.clear()
-    call.answer({"deleted": count if go_on else 0}, [f"Deleted {entries}." if go_on else NOTHING_CHANGED])
+    call.answer({"deleted": count if agreed else 0}, [f"Deleted {said}." if agreed else NOTHING_CHANGED])
 
 
 # Taking back
@@ -223,27 +203,23 @@ def _refuse_settings(call: Invocation, id: str | None) -> None:
 
 
 def _answer_turn(call: Invocation, done: ChangeSet) -> None:
-    touched = not done.empty or call.memory.history.is_decision(done)
-    call.answer(lambda: applied_document(call.memory, done), _turn_lines(done, touched))
+    told = deed(done)
+    lines: list[Line] = [(f"{told.verb.capitalize()} ", bold(shorten(told.what)))]
+    if done.empty and not call.memory.history.is_decision(done):
+        lines = ["Nothing was changed: it is already so."]
+    elif done.mends:
+        lines.append(dim("To repair it again: nuggets verify --repair"))
+    elif done.kind == "undo":
+        lines.append(dim(f"To redo it: nuggets redo {done.about}"))
+    else:
+        lines += undo_line(done.about, "undo it again")
+    call.answer(lambda: entries.applied_document(call.memory, done), lines)
     # Proposals whose acceptance was undone wait again; what cannot be done now the pipeline does later.
     from core.pipeline.service import Pipeline
 
     if Pipeline.exists(call.folder):
         with contextlib.suppress(NuggetsError), Pipeline.open(call.folder, memory=call.memory) as pipeline:
             pipeline.follow_undo()
-
-
-def _turn_lines(done: ChangeSet, touched: bool) -> Iterator[Line]:
-    if not touched:
-        yield "Nothing was changed: it is already so."
-        return
-    told = deed(done)
-    yield (f"{told.verb.capitalize()} ", bold(shorten(told.what, LONGEST)))
-    if done.mends:
-        yield dim("To repair it again: nuggets verify --repair")
-    else:
-        again = ("redo it", "redo") if done.kind == "undo" else ("undo it again", "undo")
-        yield dim(f"To {again[0]}: nuggets {again[1]} {done.about}")
 
 
 # Watching
@@ -270,13 +246,10 @@ async def _watch(memory: Memory, as_json: bool) -> None:
     import asyncio
 
     stop = asyncio.Event()
-    gone = polling = False
-    shown = memory.history.newest()
+    polling, shown = False, memory.history.newest()
 
     def look() -> None:
-        nonlocal gone
         if _nobody_reads():
-            gone = True
             stop.set()
 
     async for found in memory.watch_events(stop, look):
@@ -284,22 +257,16 @@ async def _watch(memory: Memory, as_json: bool) -> None:
             write_error(found.message)
             continue
         if memory.polling and not polling:
-            write_error(_POLLING)
+            write_error("the system has no free file watches, so it looks every second")
         polling = memory.polling
-        shown = _show(memory, shown, as_json)
-    if gone:
+        for entry in memory.history.log(limit=None, after=shown)[::-1]:
+            shown = max(shown, entry.seq)
+            if as_json:
+                write_document(entries.entry_document(entry), one_line=True)
+            else:
+                write_lines(entries.log_lines([entry], ()))
+    if stop.is_set():
         raise BrokenPipeError
-
-
-def _show(memory: Memory, shown: int, as_json: bool) -> int:
-    """Prints the entries of the log after the one of this number, oldest first; the number of the newest."""
-    entries = memory.history.log(limit=None, after=shown)[::-1]
-    for entry in entries:
-        if as_json:
-            write_json_line(entry_document(entry))
-        else:
-            write_lines(log_lines([entry], ()))
-    return max((entry.seq for entry in entries), default=shown)
 
 
 def _nobody_reads() -> bool:

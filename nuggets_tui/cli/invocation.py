@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 
 import click
 
-from core.errors import ErrorCode, InvalidInputError, NotFoundError
+from core.errors import ErrorCode, InvalidInputError, NotFoundError, StorageError, remedy_for
 from core.folder import TEAM_FOLDER, home_as_named
-from core.model.names import did_you_mean
 from core.places import home_of
 from nuggets_tui.cli.calling_agent import agent_name, author_as, author_of_call
 from nuggets_tui.cli.output import Line, as_json, is_terminal, write_document, write_error, write_lines
@@ -27,10 +26,13 @@ if TYPE_CHECKING:
     from core.projects import Project
     from core.verbs import Caution
 
+# Exit codes beside 0; bad input is 2.
+NOT_FOUND: Final = 1
+CONFLICT: Final = 3
+NOTHING_CHANGED: Final = "Nothing was changed."
 # More than anybody types or hands in; a device or a pipe may never end.
 LONGEST_INPUT: Final = 100 * 1024 * 1024
-NOTHING_CHANGED: Final = "Nothing was changed."
-_STANDARD_INPUT: Final = "standard input"
+STANDARD_INPUT: Final = "standard input"
 # So many warnings are said one by one.
 _CAUTIONS: Final = 5
 
@@ -64,8 +66,7 @@ class Invocation:
     team: Memory | None = None
     elsewhere: str = ""
     _memory: Memory | None = None
-    _warned: bool = False
-    _warnings: list[str] = field(default_factory=list)
+    _warnings: list[str] | None = None
     _answered: set[str] = field(default_factory=set)
     _beside: list[Memory] = field(default_factory=list)
 
@@ -89,10 +90,8 @@ class Invocation:
         """The folder, which may not be there yet. Raises InvalidInputError for what is no folder."""
         folder = self.folder.absolute()
         if folder.exists() and not folder.is_dir():
-            raise bad_input(
-                "is not a folder", str(folder), todo="name the folder of a memory",
-                code=ErrorCode.WRONG_KIND_OF_FILE,
-            )  # fmt: skip
+            code = ErrorCode.WRONG_KIND_OF_FILE
+            raise bad_input("is not a folder", str(folder), todo="name the folder of a memory", code=code)
         return folder
 
     @property
@@ -107,19 +106,6 @@ class Invocation:
         except FileNotFoundError:
             # Who works in a folder that is gone works on no project.
             return None
-
-    def _must_be_project(self, memory: Memory, project: Project | None) -> None:
-        """Raises NotFoundError for a name given by --project that no project of a memory has, and no nugget."""
-        from core.projects import known_projects, nugget_name
-
-        names = [one.name for one in known_projects(str(self.folder))] + [*memory.snapshot.nugget_names]
-        known = {nugget_name(name).casefold() for name in names}
-        if project is None or project.root or project.nugget.casefold() in known:
-            return
-        raise NotFoundError(
-            "no project has this name", where=f"--project {project.name}", kept="nothing was asked",
-            todo=did_you_mean(project.name, names) or "nuggets projects lists them",
-        )  # fmt: skip
 
     def hand_on_project(self) -> None:
         """What goes on in this process, and what it starts, works in the project that --project names."""
@@ -141,18 +127,14 @@ class Invocation:
         """
         from core.verbs import with_graph
 
-        if self.team is not None:
-            return with_graph(self.team)
-        with_graph(self._opened())
-        return self.memory_as_it_is
+        return with_graph(self.memory_as_it_is if self.team is None else self.team)
 
     @property
     def memory_as_it_is(self) -> Memory:
         """The memory, opened once, also when its note graph cannot be read: the facts are there then."""
-        memory = self._opened()
-        if not self.as_json and not self._warned:
+        memory = self._memory or self._open()
+        if not self.as_json and self._warnings is None:
             self._warnings = [f"warning: {one.where}: {one.what}" for one in memory.snapshot.problems]
-            self._warned = True
         return memory
 
     @property
@@ -177,29 +159,54 @@ class Invocation:
         """Makes `memory` that of the team from now on. Raises NotFoundError where there is none in reach."""
         beside = self.memory.search.beside()
         if beside is None:
-            raise NotFoundError(
-                "no team has notes here", where=str(TEAM_FOLDER),
-                todo="run this in a project whose repository has this folder",
-            )  # fmt: skip
+            todo = "run this in a project whose repository has this folder"
+            raise NotFoundError("no team has notes here", where=str(TEAM_FOLDER), todo=todo)
         self.team = beside.memory
 
-    def _opened(self) -> Memory:
-        if self._memory is None:
-            from core.workspace import open_memory, refuse_untrusted, use_team_near
+    def _open(self) -> Memory:
+        from core.workspace import open_memory, refuse_untrusted, use_team_near
 
-            folder = self.folder
-            self.elsewhere = "" if folder.exists() else _memory_elsewhere_notice(folder)
-            memory = open_memory(folder, author=self.author, reconcile=False, tolerant=True)
-            if agent_name():
-                refuse_untrusted(memory)
-            self._memory = memory
-            use_team_near(memory, os.getcwd)
-            if memory.pages is None:
-                project = self.project
-                if self.project_name is not None:
-                    self._must_be_project(memory, project)
-                memory.use_project(project)
-        return self._memory
+        folder = self.folder
+        if not folder.exists():
+            self._look_elsewhere(folder)
+        memory = open_memory(folder, author=self.author, reconcile=False, tolerant=True)
+        if agent_name():
+            refuse_untrusted(memory)
+        self._memory = memory
+        use_team_near(memory, os.getcwd)
+        if memory.pages is None:
+            project = self.project
+            if self.project_name is not None:
+                self._must_be_project(memory, project)
+            memory.use_project(project)
+        return memory
+
+    def _look_elsewhere(self, folder: Path) -> None:
+        """Finds the memory that may be meant where there is none."""
+        from core.memories import memory_elsewhere
+
+        try:
+            found = memory_elsewhere(folder, Path.home())
+        except (OSError, RuntimeError):
+            return
+        if found is not None:
+            opens = f"nuggets --home {shlex.quote(found.path)}"
+            self.elsewhere = (
+                f"there was no memory in {folder}, but there is one in {found.path}; to open it: {opens}"
+            )
+
+    def _must_be_project(self, memory: Memory, project: Project | None) -> None:
+        """Raises NotFoundError for a name given by --project that no project of a memory has, and no nugget."""
+        from core.model.names import did_you_mean
+        from core.projects import known_projects, nugget_name
+
+        names = [one.name for one in known_projects(str(self.folder))] + [*memory.snapshot.nugget_names]
+        known = {nugget_name(name).casefold() for name in names}
+        if project is not None and not project.root and project.nugget.casefold() not in known:
+            raise NotFoundError(
+                "no project has this name", where=f"--project {project.name}", kept="nothing was asked",
+                todo=did_you_mean(project.name, names) or "nuggets projects lists them",
+            )  # fmt: skip
 
     # The pipeline
 
@@ -245,8 +252,13 @@ class Invocation:
             write_lines(warnings, to_error=True)
 
     def drop_warnings(self) -> None:
-        """Says nothing of what could not be read when the memory was opened: it was mended since."""
+        """Says nothing of what could not be read when the memory was opened: the answer does, or it was repaired."""
         self._warnings = []
+
+    def note(self, message: str) -> None:
+        """One line for a person beside the answer; a program reads it in the document."""
+        if message and not self.as_json:
+            write_error(message)
 
     def take_notices(self) -> tuple[str, ...]:
         """What the memory, if it was opened, wants a person to know beside the answer."""
@@ -278,61 +290,41 @@ class Invocation:
         document, an object then.
         """
         if self.as_json:
-            made = as_json(document() if callable(document) else document)
-            if cautions and isinstance(made, dict):
-                made["warnings"] = as_json(cautions)
-            write_document(made)
+            made = document() if callable(document) else document
+            write_document(as_json(made) | {"warnings": cautions} if cautions else made)
             return
         told = list(lines() if callable(lines) else lines)
         self.warn()
         write_lines(told)
-        write_lines([f"warning: {one.message}" for one in cautions[:_CAUTIONS]], to_error=True)
-        if len(cautions) > _CAUTIONS:
-            more = (
-                f"warning: {len(cautions) - _CAUTIONS:,} more like these; nuggets secrets lists credentials"
-            )
-            write_lines([more], to_error=True)
+        warnings = [f"warning: {one.message}" for one in cautions[:_CAUTIONS]]
+        if left := len(cautions) - len(warnings):
+            warnings.append(f"warning: {left:,} more like these; nuggets secrets lists credentials")
+        write_lines(warnings, to_error=True)
 
-    def preview(self, lines: Iterable[Line]) -> None:
-        """Shows what would be done before asking; beside a JSON answer it goes to standard error."""
-        self.warn()
-        write_lines(lines, to_error=self.as_json or not is_terminal(sys.stdout))
+    def asks(self, *, yes: bool = False, dry_run: bool = False) -> bool:
+        """Whether a person is shown what would be done, and asked before it is."""
+        return can_ask() and not yes and not dry_run
 
-    def confirm(self, question: str) -> bool:
-        """Asks a person. Call it only when `can_ask()`."""
-        return click.confirm(question, default=False, err=True)
-
-    def must_confirm(self, yes: bool, what: str, question: str) -> bool:
-        """Whether something that cannot simply be taken back may go on: --yes, or a person who says so.
-
-        Raises InvalidInputError without --yes where nobody can be asked.
+    def agreed(
+        self, question: str, preview: Iterable[Line] = (), *, yes: bool = False, needs_yes: str = ""
+    ) -> bool:
+        """Whether to go on: --yes, or a person who was shown the preview and says so. Where nobody can be asked it goes
+        on, unless `needs_yes` names a command: InvalidInputError then, behind the preview. Beside a JSON answer that
+        goes to standard error.
         """
-        if not yes and not can_ask():
-            raise bad_input("not a terminal", what, todo="pass --yes to go on")
-        return yes or self.confirm(question)
-
-
-def _memory_elsewhere_notice(folder: Path) -> str:
-    from core.memories import memory_elsewhere
-
-    try:
-        found = memory_elsewhere(folder, Path.home())
-    except (OSError, RuntimeError):
-        return ""
-    if found is None:
-        return ""
-    opens = f"nuggets --home {shlex.quote(found.path)}"
-    return f"there was no memory in {folder}, but there is one in {found.path}; to open it: {opens}"
+        if yes or not (can_ask() or needs_yes):
+            return True
+        if lines := [*preview]:
+            self.warn()
+            write_lines(lines, to_error=self.as_json or not is_terminal(sys.stdout))
+        if not can_ask():
+            raise bad_input("not a terminal", needs_yes, todo="pass --yes to go on")
+        return click.confirm(question, default=False, err=True)
 
 
 def can_ask() -> bool:
     """Whether a person sits at standard input."""
     return is_terminal(sys.stdin)
-
-
-def asks(*, yes: bool = False, dry_run: bool = False) -> bool:
-    """Whether a person is shown what would be done, and asked before it is."""
-    return can_ask() and not yes and not dry_run
 
 
 def has_terminal() -> bool:
@@ -345,7 +337,10 @@ def author() -> Author:
     return author_of_call(at_terminal=is_terminal(sys.stdin) or is_terminal(sys.stdout))
 
 
-def read_text(value: str, where: str = _STANDARD_INPUT) -> str:
+# What is handed in
+
+
+def read_text(value: str, where: str = STANDARD_INPUT) -> str:
     """The value, or standard input as UTF-8 when it is "-". where: what errors name.
 
     Raises InvalidInputError for standard input that is closed or holds no text, and for other encodings.
@@ -355,14 +350,32 @@ def read_text(value: str, where: str = _STANDARD_INPUT) -> str:
     text = ""
     if sys.stdin is not None:
         ask_to_type()
-        text = text_of(sys.stdin.buffer, where=_STANDARD_INPUT, kept="nothing was changed")
+        text = text_of(sys.stdin.buffer, where=STANDARD_INPUT, kept="nothing was changed")
     if not text.strip():
         what = "is closed" if sys.stdin is None else "is empty"
         raise bad_input(
-            what if where == _STANDARD_INPUT else f"{_STANDARD_INPUT} {what}", where,
+            what if where == STANDARD_INPUT else f"{STANDARD_INPUT} {what}", where,
             todo="pipe a text into the command, or give it in place of -", code=ErrorCode.EMPTY,
         )  # fmt: skip
     return text
+
+
+def read_file(file: str, kept: str, *, errors: str = "strict") -> str:
+    """What a file, or standard input for "-", holds as UTF-8. errors: as of `bytes.decode`. Raises StorageError, and as
+    `read_text`.
+    """
+    if file == "-":
+        return read_text(file)
+    try:
+        with Path(file).expanduser().open("rb") as stream:
+            return text_of(stream, where=file, kept=kept, errors=errors)
+    except (OSError, RuntimeError, ValueError) as error:
+        said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        remedy = remedy_for(error, Path())
+        todo = "" if remedy else "give another file, or -"
+        raise StorageError(
+            f"cannot be read ({said})", remedy=remedy, where=file, kept=kept, todo=todo
+        ) from error
 
 
 def ask_to_type() -> None:

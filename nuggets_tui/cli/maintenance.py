@@ -1,4 +1,4 @@
-"""Commands that mend a memory: verify, restore, and secrets, which lists and masks what looks like a credential."""
+"""Commands that repair a memory: verify, restore, and secrets, which lists and masks what looks like a credential."""
 
 from __future__ import annotations
 
@@ -10,17 +10,16 @@ from core.errors import AmbiguousError, NotFoundError, Remedy, few_of
 from core.model.names import iso
 from core.workspace import Workspace
 from nuggets_tui.cli.calling_agent import refuse_agents
+from nuggets_tui.cli.entries import applied_document, nothing_of, preview_lines
 from nuggets_tui.cli.history import known_note
-from nuggets_tui.cli.invocation import NOTHING_CHANGED, Invocation, asks, bad_input
-from nuggets_tui.cli.log_text import applied_document, nothing_of, preview_lines
+from nuggets_tui.cli.invocation import NOTHING_CHANGED, Invocation, bad_input
 from nuggets_tui.cli.moments import is_day, moment
 from nuggets_tui.cli.options import DRY_RUN, YES, arg, command, flag, opt
-from nuggets_tui.cli.output import Line, bold, dim, good, pick, table, warn
+from nuggets_tui.cli.output import Line, bold, dim, good, picks, table, undo_line, warn
 from nuggets_tui.words import counted, counted_holders, data_size, local_time, plural, things
 
 if TYPE_CHECKING:
     from core.memory import Backup, Left, Masking, Memory
-    from core.model.change import ChangeSet
     from core.verify import Finding
 
 _UNSOUND = 1
@@ -30,11 +29,9 @@ _UNSOUND = 1
 
 
 @command(
-    "verify",
-    flag("--repair", "Repair what can be repaired, as one change that you can undo."),
-    YES,
+    "verify", flag("--repair", "Repair what can be repaired, as one change that you can undo."), YES,
     examples=("nuggets verify", "nuggets verify --json", "nuggets verify --repair --yes"),
-)
+)  # fmt: skip
 def verify(call: Invocation, repair: bool, yes: bool) -> int:
     """Check that facts, notes, links, tags, ids and files agree. Exit code 1 when something is wrong.
 
@@ -45,15 +42,15 @@ def verify(call: Invocation, repair: bool, yes: bool) -> int:
     workspace = Workspace(memory)
     found = workspace.verify()
     repairable = [finding for finding in found if finding.means is not None]
-    document = _verify_document(found, repair)
+    document: dict[str, Any] = {"ok": not found, "findings": [finding.to_dict() for finding in found]}
+    document |= {"repaired": 0, "changeSet": None} if repair else {}
     if not repair or not repairable:
-        call.answer(document, _verify_lines(found))
+        call.answer(document, _verify_lines(found, len(repairable)))
         return _UNSOUND if found else 0
-    if asks(yes=yes):
-        call.preview(_finding_lines(repairable))
-        if not call.confirm(f"Repair {plural(len(repairable), 'finding')}?"):
-            call.answer(document, [NOTHING_CHANGED])
-            return _UNSOUND
+    many = plural(len(repairable), "finding")
+    if not call.agreed(f"Repair {many}?", _finding_lines(repairable), yes=yes):
+        call.answer(document, [NOTHING_CHANGED])
+        return _UNSOUND
     before = memory.history.newest()
     done = workspace.repair()
     # A repair of several kinds is several entries; the last is undone first.
@@ -61,33 +58,26 @@ def verify(call: Invocation, repair: bool, yes: bool) -> int:
     undo = made or ([] if done.empty else [done.id])
     call.drop_warnings()
     left = workspace.verify()
-    call.answer(
-        lambda: (
-            _verify_document(left, repair, len(repairable), applied_document(memory, done)) | {"undo": undo}
-        ),
-        _repair_lines(done, len(repairable), left, undo),
-    )
+    document = {"ok": not left, "findings": [finding.to_dict() for finding in left], "undo": undo}
+    document |= {"repaired": len(repairable), "changeSet": applied_document(memory, done)}
+    said = counted(done)
+    lines: list[Line] = [(bold(f"Repaired {many}"), f": {said}." if said else ".")]
+    lines += undo_line(" && nuggets undo ".join(undo))
+    if left:
+        lines += ["", *_finding_lines(left), f"{plural(len(left), 'finding')} left; {_says_what(left)}"]
+    call.answer(document, lines)
     return _UNSOUND if left else 0
 
 
-def _verify_document(
-    found: Sequence[Finding], repair: bool, repaired: int = 0, change_set: dict[str, Any] | None = None
-) -> dict[str, Any]:
-    document = {"ok": not found, "findings": [finding.to_dict() for finding in found]}
-    return document | ({"repaired": repaired, "changeSet": change_set} if repair else {})
-
-
-def _verify_lines(found: Sequence[Finding]) -> Iterator[Line]:
+def _verify_lines(found: Sequence[Finding], repairable: int) -> Iterator[Line]:
     if not found:
         yield good("Nothing is wrong: facts, notes, links, tags and files agree.")
         return
     yield from _finding_lines(found)
-    repairable = sum(finding.means is not None for finding in found)
     every = "it" if len(found) == 1 else "all"
-    said = (
-        f"{every if repairable == len(found) else f'{repairable:,}'} can be repaired: nuggets verify --repair"
-    )
-    yield f"{plural(len(found), 'finding')}; {said if repairable else _says_what(found)}"
+    many = every if repairable == len(found) else f"{repairable:,}"
+    said = f"{many} can be repaired: nuggets verify --repair" if repairable else _says_what(found)
+    yield f"{plural(len(found), 'finding')}; {said}"
 
 
 def _says_what(found: Sequence[Finding]) -> str:
@@ -102,34 +92,19 @@ def _finding_lines(found: Sequence[Finding]) -> Iterator[Line]:
             yield (dim("  to repair: "), finding.repair)
 
 
-def _repair_lines(
-    done: ChangeSet, repaired: int, left: Sequence[Finding], undo: Sequence[str]
-) -> Iterator[Line]:
-    said = counted(done)
-    yield (bold(f"Repaired {plural(repaired, 'finding')}"), f": {said}." if said else ".")
-    if undo:
-        yield dim(f"To undo it: {' && '.join(f'nuggets undo {id}' for id in undo)}")
-    if left:
-        yield from ("", *_finding_lines(left))
-        yield f"{plural(len(left), 'finding')} left; {_says_what(left)}"
-
-
 # Restore
 
 
 @command(
-    "restore",
-    arg("when", required=False),
-    opt("--note", "ID", "Only this note and its fact; a deleted one too."),
-    DRY_RUN,
-    YES,
+    "restore", arg("when", required=False), opt("--note", "ID", "Only this note and its fact; a deleted one too."),
+    DRY_RUN, YES,
     examples=(
         "nuggets restore",
         "nuggets restore yesterday",
         'nuggets restore "2026-11-20 14:30" --note "JWT format"',
         "nuggets restore 2026-11-20T081500Z-day --dry-run",
     ),
-)
+)  # fmt: skip
 def restore(call: Invocation, when: str | None, note: str | None, dry_run: bool, yes: bool) -> None:
     """Restore the memory, or one note, to an earlier state. Without WHEN, list what you can restore.
 
@@ -142,7 +117,7 @@ def restore(call: Invocation, when: str | None, note: str | None, dry_run: bool,
             raise bad_input("no time is given", "restore", "", todo)
         memory = call.memory_as_it_is
         backups = memory.maintenance.backups()
-        call.answer([pick(one, "name at reason size") for one in backups], _choice_lines(memory, backups))
+        call.answer(picks(backups, "name at reason size"), _choice_lines(memory, backups))
         return
     memory = call.memory
     goal = _goal(memory.maintenance.backups(), when)
@@ -154,17 +129,18 @@ def restore(call: Invocation, when: str | None, note: str | None, dry_run: bool,
             # As it was typed.
             error.reword(where=when)
         raise
-    if dry_run or planned.empty:
-        call.answer(lambda: applied_document(memory, planned), _would_lines(planned, when))
-        return
-    if not yes:
-        # Where nobody can be asked, too: what --yes would do is seen before it is given.
-        call.preview(_would_lines(planned, when))
-    if not call.must_confirm(yes, f"restore {when}", f"Restore {things(planned)}?"):
-        call.answer(lambda: applied_document(memory, nothing_of(planned)), [NOTHING_CHANGED])
-        return
-    done = memory.apply(planned)
-    call.answer(lambda: applied_document(memory, done), _restored_lines(done))
+    many, told = things(planned), counted(planned)
+    lines = [*preview_lines(planned), f"Would change {many}: {told}."]
+    if planned.empty:
+        lines = [f"Nothing to do: everything is as it was then ({when})."]
+    if not (dry_run or planned.empty):
+        if call.agreed(f"Restore {many}?", lines, yes=yes, needs_yes=f"restore {when}"):
+            planned = memory.apply(planned)
+            lines = [(bold(f"Restored {things(planned)}"), f": {counted(planned)}.")]
+            lines = ["It is like that already."] if planned.empty else [*lines, *undo_line(planned.id)]
+        else:
+            planned, lines = nothing_of(planned), [NOTHING_CHANGED]
+    call.answer(lambda: applied_document(memory, planned), lines)
 
 
 def _goal(backups: Sequence[Backup], when: str) -> str:
@@ -175,10 +151,11 @@ def _goal(backups: Sequence[Backup], when: str) -> str:
         if wanted in named or len(named) == 1:
             return wanted if wanted in named else named[0]
         if named:
-            raise AmbiguousError(
-                f"matches {len(named)} backups: {few_of(named)}", remedy=Remedy("name-it", "more of the name"),
-                where=when,
-            )  # fmt: skip
+            what, remedy = (
+                f"matches {len(named)} backups: {few_of(named)}",
+                Remedy("name-it", "more of the name"),
+            )
+            raise AmbiguousError(what, remedy=remedy, where=when)
     now = datetime.now().astimezone()
     found = moment(when, now, end_of_day=True)
     if found > now:
@@ -218,22 +195,6 @@ def _first_entry(memory: Memory) -> str:
     return first.change_set.at
 
 
-def _would_lines(planned: ChangeSet, when: str) -> Iterator[Line]:
-    if planned.empty:
-        yield f"Nothing to do: everything is as it was then ({when})."
-        return
-    yield from preview_lines(planned)
-    yield f"Would change {things(planned)}: {counted(planned)}."
-
-
-def _restored_lines(done: ChangeSet) -> Iterator[Line]:
-    if done.empty:
-        yield "Nothing was changed: it is like that already."
-        return
-    yield (bold(f"Restored {things(done)}"), f": {counted(done)}.")
-    yield dim(f"To undo it: nuggets undo {done.id}")
-
-
 # Credentials
 
 
@@ -241,12 +202,6 @@ _SOUND = (
     "No note, fact or submitted text looks like it holds a credential. Earlier versions in the history are not "
     "searched."
 )
-_PLACES = {
-    "file": "in {0}",
-    "log": "in {0} of the history",
-    "copy": "in {1}",
-    "pipeline": "in {0} of the pipeline",
-}
 _ROWS = {
     "documents": ("document",), "chunks": ("chunk of a document", "chunks of documents"),
     "raw_memories": ("submitted text",), "proposals": ("proposal",), "facts": ("fact",),
@@ -256,13 +211,11 @@ _ROWS = {
 
 
 @command(
-    "secrets",
-    arg("ids", nargs=-1, metavar="[ID]..."),
+    "secrets", arg("ids", nargs=-1, metavar="[ID]..."),
     flag("--mask", "Mask them for good; delete backups that hold them."),
-    flag("--none", "Mark what these hold now as no credential."),
-    YES,
+    flag("--none", "Mark what these hold now as no credential."), YES,
     examples=("nuggets secrets", "nuggets secrets --mask", "nuggets secrets --none note-web-1a2b3c4d"),
-)
+)  # fmt: skip
 def secrets(call: Invocation, ids: tuple[str, ...], mask: bool, none: bool, yes: bool) -> int:
     """List notes, facts and submitted texts that look like they hold a credential. The credential is never shown.
 
@@ -283,34 +236,30 @@ def secrets(call: Invocation, ids: tuple[str, ...], mask: bool, none: bool, yes:
     if none:
         if not wanted:
             raise bad_input("needs the ids of notes or facts", "--none")
-        done = workspace.mark_not_secret(wanted)
-        what = plural(len(wanted), "note or fact", "notes and facts")
-        undo = [dim(f"To undo it: nuggets undo {done.id}")] if done.id else []
-        said = f"Marked {what} as no credential, until the text changes."
-        call.answer({"notSecret": wanted, "changeSet": done.id or None}, [said, *undo])
+        marked = workspace.mark_not_secret(wanted)
+        many = plural(len(wanted), "note or fact", "notes and facts")
+        said = f"Marked {many} as no credential, until the text changes."
+        call.answer({"notSecret": wanted, "changeSet": marked.id or None}, [said, *undo_line(marked.id)])
         return 0
     plan = workspace.masking(wanted or None)
+    document = plan.to_dict() | {"masked": False, "changeSet": None, "left": []}
     if not mask or not plan.holders:
-        call.answer(_masking_document(plan, None), _masking_lines(plan))
+        call.answer(document, _masking_lines(plan))
         return 1 if mask and plan.refused else 0
-    if not yes:
-        call.preview(_masking_lines(plan))
     many = counted_holders(plan.holders)
-    if not call.must_confirm(yes, "secrets --mask", f"Mask {many} for good? You cannot undo this."):
-        call.answer(_masking_document(plan, None), ["Nothing was masked."])
+    question = f"Mask {many} for good? You cannot undo this."
+    if not call.agreed(question, _masking_lines(plan), yes=yes, needs_yes="secrets --mask"):
+        call.answer(document, ["Nothing was masked."])
         return 0
     entry = workspace.mask_secrets(plan)
     left = workspace.memory.secrets.left(plan)
-    document = _masking_document(plan, None if entry.empty else entry.id, masked=True, left=left)
-    call.answer(document, [*_refused(plan), *_done_lines(many, left)])
+    document |= {
+        "masked": True,
+        "changeSet": None if entry.empty else entry.id,
+        "left": picks(left, "path why"),
+    }
+    call.answer(document, [*_refused(plan), *_masked_lines(many, left)])
     return 1 if left or plan.refused else 0
-
-
-def _masking_document(
-    plan: Masking, entry: str | None, *, masked: bool = False, left: Sequence[Left] = ()
-) -> dict[str, Any]:
-    found = [pick(one, "path why") for one in left]
-    return plan.to_dict() | {"masked": masked, "changeSet": entry, "left": found}
 
 
 def _masking_lines(plan: Masking) -> Iterator[Line]:
@@ -325,8 +274,16 @@ def _masking_lines(plan: Masking) -> Iterator[Line]:
     ]
     yield from table(rows, flexible=2)
     yield from _refused(plan)
-    kept = [place for place in plan.rewritten if not place.deleted]
-    said = [_where(place.what, place.count, place.path.name, place.part) for place in kept]
+    said = []
+    for place in plan.rewritten:
+        name, count = place.path.name, place.count
+        if not place.deleted:
+            said.append(
+                f"in {name} ({plural(count, 'thing')})" if place.what == "file"
+                else f"in {plural(count, 'entry', 'entries')} of the history" if place.what == "log"
+                else f"in {plural(count, *_ROWS.get(place.part, ('row',)))} of the pipeline" if place.what == "pipeline"
+                else f"in {name}"
+            )  # fmt: skip
     said += [f"in {path}" for path in plan.pages]
     if said:
         yield f"Stored {', '.join(said)}."
@@ -336,24 +293,15 @@ def _masking_lines(plan: Masking) -> Iterator[Line]:
     if plan.untouched:
         yield warn(f"Not masked, check yourself: {', '.join(map(str, plan.untouched))}")
     if plan.holders:
-        yield dim(
-            "To mask all of it for good: nuggets secrets --mask. To allow one: nuggets secrets --none ID"
-        )
+        mask, allow = "To mask all of it for good: nuggets secrets --mask", "nuggets secrets --none ID"
+        yield dim(f"{mask}. To allow one: {allow}")
 
 
 def _refused(plan: Masking) -> Iterator[Line]:
     yield from ((dim(id), f"  cannot be masked: {reason}") for id, reason in plan.refused.items())
 
 
-def _where(what: str, count: int, name: str, part: str) -> str:
-    if what == "pipeline":
-        told = plural(count, *_ROWS.get(part, ("row",)))
-    else:
-        told = plural(count, "entry", "entries") if what == "log" else f"{name} ({plural(count, 'thing')})"
-    return _PLACES[what].format(told, name)
-
-
-def _done_lines(many: str, left: Sequence[Left]) -> Iterator[Line]:
+def _masked_lines(many: str, left: Sequence[Left]) -> Iterator[Line]:
     yield (bold(f"Masked {many}"), ", also in the history and the pipeline; backups with it are deleted.")
     if not left:
         yield "Searched all files of the memory, its cache and unsaved texts: none holds it any more."

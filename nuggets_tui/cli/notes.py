@@ -11,32 +11,13 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import click
 
 from core import verbs
-from core.errors import ErrorCode as Code
-from core.errors import InvalidInputError, NotFoundError
+from core.errors import ErrorCode, NotFoundError
 from core.model.note import SCOPES, Note, custom_tags
-from core.model.snapshot import Snapshot
+from nuggets_tui.cli import options
 from nuggets_tui.cli.facts import capacity_warning
 from nuggets_tui.cli.invocation import NOTHING_CHANGED, Invocation, bad_input, read_text
-from nuggets_tui.cli.options import (
-    LISTING,
-    METADATA,
-    NOTES,
-    TAGS,
-    UNTAGS,
-    VECTORS,
-    YES,
-    Group,
-    arg,
-    choice,
-    command,
-    filters,
-    flag,
-    limit,
-    meta_input,
-    new_nugget,
-    opt,
-)
-from nuggets_tui.cli.output import LONGEST, Line, Span, bold, dim, pick, shorten, table, warn
+from nuggets_tui.cli.options import NOTES, TAGS, UNTAGS, VECTORS, Group, arg, choice, command, flag, opt
+from nuggets_tui.cli.output import Line, Span, bold, dim, pick, picks, shorten, table, undo_line, warn
 from nuggets_tui.listing import ORDERS, Order, listing
 from nuggets_tui.words import stale_lines
 
@@ -51,13 +32,12 @@ note = Group("note", "Work on one note. ID is a note's id, the unique start of i
 
 
 @command(
-    "notes",
-    *LISTING,
+    "notes", *options.LISTING,
     choice(
         "--sort", ORDERS, "Order of the notes; care puts first those that most need a look.", default="newest",
         show_default=True,
     ),
-    limit(),
+    options.limit(),
     flag("--facts", "List the facts of the nugget that --nugget names, with their values."),
     flag("--team", "List the notes of the team, in this project's repository."),
     VECTORS,
@@ -74,14 +54,19 @@ def notes(call: Invocation, sort: Order, limit: int | None, facts: bool, team: b
     if team:
         call.at_team()
     snapshot = call.memory.snapshot
-    wanted = filters(snapshot, values)
+    wanted = options.filters(snapshot, values)
     found = [note for note in listing(snapshot, sort, True).notes if wanted.admits(note)]
     shown = found[:limit]
+    rows = [
+        (
+            dim(note.id), Span(note.title, "dim" if note.hidden else "bold"), f"{note.hits}×" if note.hits else "",
+            dim(note.updated_at[:10]), warn("hidden" if note.hidden else ""),
+        )
+        for note in (() if call.as_json else shown)
+    ]  # fmt: skip
     more = [dim(f"{len(shown):,} of {len(found):,} notes")] if len(found) > len(shown) else []
-    call.answer(
-        lambda: [_document(call, note) for note in shown],
-        lambda: [*(_note_table(shown) or ["No notes."]), *more],
-    )
+    lines = [*(table(rows, right=(2,), flexible=1) or ["No notes."]), *more]
+    call.answer(lambda: [_document(call, note) for note in shown], lines)
 
 
 def _list_facts(call: Invocation, nugget: str | None, limit: int | None) -> None:
@@ -94,87 +79,61 @@ def _list_facts(call: Invocation, nugget: str | None, limit: int | None) -> None
     shown = holder.facts[:limit]
     rows = [(bold(one.key), one.value, dim(f"recalled {one.hits}×" if one.hits else "")) for one in shown]
     lines = table(rows, flexible=1) or [f"No facts in {nugget}."]
-    call.answer([pick(one, "key value hits") for one in shown], [*lines, *capacity_warning(holder)])
-
-
-def _note_table(notes: Sequence[Note]) -> list[Line]:
-    rows = [
-        (
-            dim(note.id), Span(note.title, "dim" if note.hidden else "bold"), f"{note.hits}×" if note.hits else "",
-            dim(note.updated_at[:10]), warn("hidden" if note.hidden else ""),
-        )
-        for note in notes
-    ]  # fmt: skip
-    return table(rows, right=(2,), flexible=1)
+    call.answer(picks(shown, "key value hits"), [*lines, *capacity_warning(holder)])
 
 
 # One note
 
 
 @note.add(
-    "add",
-    arg("title"),
-    arg("content"),
+    "add", arg("title"), arg("content"),
     opt(
         "--nugget", "NAME", "Nugget it belongs to (default: memory; an agent's: that of its project).", default="",
     ),
-    opt("--tag tags", "TAG", "A tag; may be repeated.", multiple=True),
-    *METADATA,
-    VECTORS,
+    opt("--tag tags", "TAG", "A tag; may be repeated.", multiple=True), *options.METADATA, VECTORS,
     examples=('nuggets note add "JWT format" "RS256; key in keys/" --nugget project --tag auth',),
 )  # fmt: skip
 def add(call: Invocation, title: str, content: str, nugget: str, tags: Sequence[str], **values: Any) -> None:
     """Write a new note. CONTENT - reads standard input. Metadata that you leave out is inferred."""
-    meta = meta_input(values)
-    text = read_text(content)
+    meta, text = options.meta_input(values), read_text(content)
     known = call.memory.snapshot.nugget_names
     made, _, like = verbs.add_note(call.memory, nugget, title, text, tags, meta)
-    new = new_nugget(made.nugget_name, known) if nugget else ""
-    _answer_note(call, made, "Added", " ".join(filter(None, (new, verbs.second_one(like)))), written=True)
+    new = options.new_nugget(made.nugget_name, known) if nugget else ""
+    _answer_note(call, made, "Added", new, verbs.second_one(like), written=True)
 
 
 @note.add("show", arg("id"), VECTORS)
 def show(call: Invocation, id: str) -> None:
     """Show a note with its metadata and links."""
     (id,) = call.at(id)
-    snapshot = call.memory.snapshot
-    found = snapshot.note(id)
+    found = call.memory.snapshot.note(id)
     stale = call.memory.stale_references([found]).get(id, ())
-    call.answer(
-        lambda: _document(call, found) | ({"stale": stale} if stale else {}),
-        lambda: [
-            *_note_lines(snapshot, found),
-            *(warn(shorten(line, LONGEST)) for line in stale_lines(stale, datetime.now(UTC))),
-            *_where(call, found),
-        ],
-    )
+    doubts = [warn(shorten(line)) for line in stale_lines(stale, datetime.now(UTC))]
+    document = lambda: _document(call, found) | ({"stale": stale} if stale else {})  # noqa: E731
+    call.answer(document, lambda: [*_note_lines(call, found), *doubts, *_files(call, found)])
 
 
 @note.add(
-    "edit",
-    arg("id"),
+    "edit", arg("id"),
     opt("--content", "TEXT", "New content; - reads standard input."),
     opt("--title", "TEXT", "New title (of a fact: its key)."),
-    TAGS,
-    UNTAGS,
-    *METADATA,
-    VECTORS,
+    TAGS, UNTAGS, *options.METADATA, VECTORS,
     examples=('nuggets note edit "JWT format" --content - --tag security < text.md',),
-)
+)  # fmt: skip
 def edit(
     call: Invocation, id: str, content: str | None, title: str | None, tags: Sequence[str], untags: Sequence[str],
     **values: Any,
 ) -> None:  # fmt: skip
     """Change a note's text, tags or metadata. The note of a fact changes the fact, too."""
-    meta = meta_input(values)
+    meta = options.meta_input(values)
     verbs.check_edit(id, content, title, tags, untags, meta)
     (id,) = call.at(id)
+    text = None if content is None else read_text(content)
     (made,), done = verbs.edit_note(
-        call.memory, id, content=None if content is None else read_text(content), title=title, add_tags=tags,
-        remove_tags=untags, meta=meta,
-    )  # fmt: skip
+        call.memory, id, content=text, title=title, add_tags=tags, remove_tags=untags, meta=meta
+    )
     written = content is not None or title is not None
-    _answer_note(call, made, "Changed" if not done.empty else NOTHING, written=written)
+    _answer_note(call, made, NOTHING if done.empty else "Changed", written=written)
 
 
 @note.add("hide", NOTES, VECTORS)
@@ -205,10 +164,8 @@ def tag(call: Invocation, ids: Sequence[str], tags: Sequence[str], untags: Seque
     plus = [id for id in ids if len(id) > 1 and id.startswith("+") and id not in titles]
     ids, added = [id for id in ids if id not in plus], (*tags, *plus)
     if not ids or not (added or untags):
-        raise InvalidInputError(
-            f"no {'tag' if ids else 'note'} was given", code=Code.EMPTY, field="change",
-            kept="the notes are unchanged", todo="nuggets note tag ID... --tag TAG --untag TAG",
-        )  # fmt: skip
+        todo, what = "nuggets note tag ID... --tag TAG --untag TAG", "tag" if ids else "note"
+        raise bad_input(f"no {what} was given", "", "the notes are unchanged", todo, ErrorCode.EMPTY)
 
     def edit(draft: Draft, id: str) -> Note:
         found = draft.note(id)
@@ -234,46 +191,38 @@ def _each(call: Invocation, ids: Sequence[str], done: str, edit_one: Callable[[D
     ids = call.at(*ids)
     edited = verbs.edit_each(call.memory, ids, done, edit_one)
     said = [
-        (f"{done.capitalize() if edited.changed(one) else NOTHING} ", *_named(one)) for one in edited.notes
+        (f"{done.capitalize() if edited.changed(one) else NOTHING} ", bold(one.title), f" ({one.id}).")
+        for one in edited.notes
     ]
-    call.answer(
-        lambda: [_document(call, one) for one in edited.notes],
-        lambda: [*said, *_changed(call, *edited.notes)],
-    )
+    document = [_document(call, one) for one in edited.notes]
+    call.answer(document, [*said, *_files(call, *edited.notes, changed=True)])
 
 
-@note.add("delete", arg("id"), YES)
+@note.add("delete", arg("id"), options.YES)
 def delete(call: Invocation, id: str, yes: bool) -> None:
     """Delete a note, its fact and the links to it. To keep the note, hide it instead. nuggets undo brings it back."""
     (id,) = call.at(id)
     found = call.memory.snapshot.note(id)
-    if not call.must_confirm(yes, f"delete {id}", f"Delete {found.title[:80]!r}?"):
-        call.answer({"deleted": False, "id": id}, [NOTHING_CHANGED])
-        return
-    verbs.delete(call.memory, id)
-    said = ("Deleted ", bold(found.title), f" ({id}). To undo it: {_undo(call)}")
-    call.answer({"deleted": True, "id": id}, [said])
+    agreed = call.agreed(f"Delete {found.title[:80]!r}?", yes=yes, needs_yes=f"delete {id}")
+    if agreed:
+        verbs.delete(call.memory, id)
+    said: Line = ("Deleted ", bold(found.title), f" ({id}). To undo it: {_undo(call)}")
+    call.answer({"deleted": agreed, "id": id}, [said if agreed else NOTHING_CHANGED])
 
 
 @note.add(
-    "link",
-    arg("a"),
-    arg("b"),
-    opt("--reason", "TEXT", "Why they are linked.", default="related", show_default=True),
-    VECTORS,
-    examples=('nuggets note link "JWT format" "Auth middleware" --reason "uses the tokens"',),
-)
+    "link", arg("a"), arg("b"), opt("--reason", "TEXT", "Why they are linked.", default="related", show_default=True),
+    VECTORS, examples=('nuggets note link "JWT format" "Auth middleware" --reason "uses the tokens"',),
+)  # fmt: skip
 def link(call: Invocation, a: str, b: str, reason: str) -> None:
     """Link two notes, both ways. Notes that are linked already get another link only for another reason."""
     from core.graph.edits import link_reasons
 
     a, b = call.at(a, b)
     pair, done = verbs.link(call.memory, a, b, reason)
-    if done.empty:
-        why = shorten("; ".join(link_reasons(pair[0], pair[1])), LONGEST)
-        _answer_pair(call, pair, NOTHING, f" are already linked ({why}).")
-    else:
-        _answer_pair(call, pair, "Linked")
+    reasons = shorten("; ".join(link_reasons(pair[0], pair[1])))
+    already = (NOTHING, f" are already linked ({reasons}).")
+    _answer_pair(call, pair, *(already if done.empty else ("Linked",)))
 
 
 @note.add("unlink", arg("a"), arg("b"), opt("--reason", "TEXT", "Only the link with this reason."), VECTORS)
@@ -281,10 +230,10 @@ def unlink(call: Invocation, a: str, b: str, reason: str | None) -> None:
     """Remove the links between two notes, or only the one with a reason."""
     a, b = call.at(a, b)
     pair, done = verbs.unlink(call.memory, a, b, reason)
-    _answer_pair(call, pair, "Unlinked" if not done.empty else NOTHING)
+    _answer_pair(call, pair, NOTHING if done.empty else "Unlinked")
 
 
-def _choice(name: str) -> click.Option:
+def _side(name: str) -> click.Option:
     both = name in ("content", "tags")
     return choice(
         f"--{name}", ("survivor", "other", *(("both",) if both else ())),
@@ -294,14 +243,11 @@ def _choice(name: str) -> click.Option:
 
 
 @note.add(
-    "merge",
-    arg("survivor"),
-    arg("other"),
-    *map(_choice, ("title", "content", "tags", "scope", "type", "stability", "confidence")),
-    flag("--not-duplicates", "Merge nothing, and keep the cleanup from proposing it."),
-    VECTORS,
+    "merge", arg("survivor"), arg("other"),
+    *map(_side, ("title", "content", "tags", "scope", "type", "stability", "confidence")),
+    flag("--not-duplicates", "Merge nothing, and keep the cleanup from proposing it."), VECTORS,
     examples=('nuggets note merge "Test database" "Data base" --title other',),
-)
+)  # fmt: skip
 def merge(
     call: Invocation, survivor: str, other: str, not_duplicates: bool, **choices: Literal["survivor", "other"]
 ) -> None:
@@ -310,11 +256,10 @@ def merge(
 
     kept, gone = call.at(survivor, other)
     if not_duplicates:
-        done = verbs.not_duplicates(call.memory, kept, gone)
-        _answer_pair(call, done.notes, "Marked as no duplicates:")
+        pair = verbs.not_duplicates(call.memory, kept, gone).notes
+        _answer_pair(call, pair, "Marked as no duplicates:")
         return
-    done = verbs.merge(call.memory, kept, gone, MergeChoices(**choices))
-    _answer_note(call, done.notes[0], "Merged into")
+    _answer_note(call, verbs.merge(call.memory, kept, gone, MergeChoices(**choices)).notes[0], "Merged into")
 
 
 # Where a note came from
@@ -326,57 +271,44 @@ def origin(call: Invocation, id: str) -> None:
 
     Of a note that the pipeline made it shows the sentence, the fact, the model and the version of its prompt.
     """
-    from nuggets_tui.origin import origin_of
+    from nuggets_tui.origin import made_by_pipeline, origin_of, trail_of
+    from nuggets_tui.pipeline_words import stamp
 
     found = call.memory.snapshot.resolve(id)
     authors = origin_of(call.memory, found)
     with call.pipeline() as pipeline:
         known = pipeline.origin(found.id) if pipeline is not None else None
         history = pipeline.history(found.id) if pipeline is not None else ()
-    call.answer(
-        lambda: _origin_document(found, authors, known, history),
-        lambda: _origin_lines(found, authors, known, history),
-    )
-
-
-def _origin_document(
-    note: Note, authors: NoteAuthors, known: Origin | None, history: Sequence[HistoryRow]
-) -> dict[str, Any]:
-    from nuggets_tui.pipeline_words import stamp
-
-    text = fact = None
+    model = trail_of(found, known).model if known is not None or made_by_pipeline(found) else ""
+    document = pick(found, "id title", madeBy=authors.made_by or None, changedBy=authors.changed_by or None)
+    document |= {"text": None, "fact": None, "model": model or None, "promptVersion": None}
     if known is not None:
-        text = pick(
+        document["text"] = pick(
             known, "id=raw_id span author session=source_id project source_type", sentence=_sentence(known),
             removedAt=stamp(known.removed_at) or None, deletedAt=stamp(known.deleted_at) or None,
         )  # fmt: skip
-        fact = pick(
-            known, "id=fact_id content=fact proposal=proposal_id confidence decided_by reason=told",
-            at=stamp(known.created_at),
-        )  # fmt: skip
-    return pick(
-        note, "id title", madeBy=authors.made_by or None, changedBy=authors.changed_by or None, text=text, fact=fact,
-        model=_model(note, known) or None, promptVersion=(known.prompt_version or None) if known else None,
-        history=[pick(row, "event by=changed_by reason", at=stamp(row.at)) for row in history],
-    )  # fmt: skip
+        names = "id=fact_id content=fact proposal=proposal_id confidence decided_by reason=told"
+        document["fact"] = pick(known, names, at=stamp(known.created_at))
+        document["promptVersion"] = known.prompt_version or None
+    document["history"] = [pick(row, "event by=changed_by reason", at=stamp(row.at)) for row in history]
+    call.answer(document, lambda: _origin_lines(found, authors, known, history, model))
 
 
 def _origin_lines(
-    note: Note, authors: NoteAuthors, known: Origin | None, history: Sequence[HistoryRow]
+    note: Note, authors: NoteAuthors, known: Origin | None, history: Sequence[HistoryRow], model: str
 ) -> Iterator[Line]:
     from nuggets_tui.origin import SOURCES
     from nuggets_tui.pipeline_words import EVENTS, age, author_name, removed_line, submitted_line
 
     now = datetime.now(UTC)
     yield (bold(note.title), dim(f"  {note.id}"))
-    people = [f"made by {authors.made_by}" if authors.made_by else ""]
-    people += [f"changed by {authors.changed_by}" if authors.changed_by else ""]
-    said = " · ".join(part for part in (*people, SOURCES.get(note.source, note.source)) if part)
+    made = f"made by {authors.made_by}" if authors.made_by else ""
+    changed = f"changed by {authors.changed_by}" if authors.changed_by else ""
+    said = " · ".join(filter(None, (made, changed, SOURCES.get(note.source, note.source))))
     yield from [dim(said)] if said else []
     if known is None:
-        model = _model(note, known)
-        gone, none = "its text is gone.", "No submitted text: the pipeline did not make it."
-        yield f"The pipeline made it with {model}; {gone}" if model else none
+        none = "No submitted text: the pipeline did not make it."
+        yield f"The pipeline made it with {model}; its text is gone." if model else none
         return
     yield f"fact   {known.fact}"
     yield ("text   ", bold(known.raw_id), dim(f"  {submitted_line(known, now)}"))
@@ -384,7 +316,7 @@ def _origin_lines(
         yield warn(f"       {removed_line(known.removed_at, known.deleted_at)}")
     if known.deleted_at is None:
         yield from (f"       {line}" for line in _sentence(known).split("\n"))
-    asked = " ".join(part for part in (known.model or "no model", known.prompt_version) if part)
+    asked = " ".join(filter(None, (known.model or "no model", known.prompt_version)))
     yield f"model  {asked}, {known.confidence:.0%} sure"
     yield from [f"why    {known.told}"] if known.told else []
     happened = (
@@ -401,60 +333,46 @@ def _sentence(known: Origin) -> str:
     return known.content[slice(*(known.span or (0, len(known.content))))].strip()
 
 
-def _model(note: Note, known: Origin | None) -> str:
-    from nuggets_tui.origin import made_by_pipeline, trail_of
-
-    return trail_of(note, known).model if known is not None or made_by_pipeline(note) else ""
-
-
 @note.add(
-    "hints",
-    arg("id"),
-    opt("--remove", "N|TEXT", "Remove this hint, by number or text; repeatable.", multiple=True),
+    "hints", arg("id"), opt("--remove", "N|TEXT", "Remove this hint, by number or text; repeatable.", multiple=True),
     examples=('nuggets note hints "JWT format"', 'nuggets note hints "JWT format" --remove 2'),
-)
+)  # fmt: skip
 def hints(call: Invocation, id: str, remove: tuple[str, ...]) -> None:
     """List the questions by which a note is found, too. A model makes them where `pipeline.hints.enabled` is set.
 
     What you remove finds the note no more, also when hints are made again. nuggets undo puts it back.
     """
     found = call.memory.snapshot.resolve(id)
-    done = None
+    done = known = None
     with call.pipeline() as pipeline:
-        known = pipeline.hints(found.id) if pipeline is not None else None
-        if remove and (pipeline is None or known is None):
-            raise NotFoundError("the note has no hints", where=found.id, kept="nothing was changed")
-        if remove and pipeline is not None and known is not None:
-            done = pipeline.remove_hints(found.id, _named_hints(known, remove))
+        if pipeline is not None:
+            known = pipeline.hints(found.id)
+        if remove:
+            if pipeline is None or known is None:
+                raise NotFoundError("the note has no hints", where=found.id, kept="nothing was changed")
+            # By their number, from 1, or their text.
+            meant = {one.casefold(): one for one in known.hints}
+            meant |= {str(number): one for number, one in enumerate(known.hints, 1)}
+            for one in remove:
+                if one.strip().casefold() not in meant:
+                    raise NotFoundError("the note has no such hint", where=one, kept="nothing was changed")
+            done = pipeline.remove_hints(found.id, [meant[one.strip().casefold()] for one in remove])
             known = pipeline.hints(found.id)
     document = {
         "noteId": found.id, "enabled": known is not None and known.enabled, "made": known is not None and known.made,
         "hints": known.hints if known else (), "removed": known.removed if known else (),
         "changeSet": done.id if done is not None else None,
     }  # fmt: skip
-    said = (
-        [(f"{done.reason[:1].upper()}{done.reason[1:]}.", dim(f"  nuggets undo {done.id}"))] if done else []
-    )
+    said = [f"{done.reason[:1].upper()}{done.reason[1:]}.", *undo_line(done.id)] if done else []
     call.answer(document, [*said, bold(found.title), *_hint_lines(known)])
-
-
-def _named_hints(found: NoteHints, named: Sequence[str]) -> list[str]:
-    """Hints by their number, from 1, or their text. Raises NotFoundError for what means none."""
-    known = {one.casefold(): one for one in found.hints}
-    known |= {str(number): one for number, one in enumerate(found.hints, 1)}
-    for one in named:
-        if one.strip().casefold() not in known:
-            raise NotFoundError("the note has no such hint", where=one, kept="nothing was changed")
-    return [known[one.strip().casefold()] for one in named]
 
 
 def _hint_lines(found: NoteHints | None) -> Iterator[Line]:
     from nuggets_tui.pipeline_words import HINTS_OFF, hints_state
 
-    for number, hint in enumerate(found.hints if found is not None else (), 1):
-        yield f"{number:>2}  {hint}"
-    for hint in found.removed if found is not None else ():
-        yield dim(f" –  {hint}  (removed)")
+    if found is not None:
+        yield from (f"{number:>2}  {hint}" for number, hint in enumerate(found.hints, 1))
+        yield from (dim(f" –  {hint}  (removed)") for hint in found.removed)
     said = hints_state(found) if found is not None else HINTS_OFF
     yield from [dim(said)] if said else []
 
@@ -469,51 +387,38 @@ def _document(call: Invocation, note: Note) -> dict[str, Any]:
     document = to_file_dict(note)
     if not call.with_vectors:
         del document["vector"]
-    return document | (
-        {"whose": "team", "file": verbs.page_of(call.team, note)} if call.team is not None else {}
-    )
+    of_team = {} if call.team is None else {"whose": "team", "file": verbs.page_of(call.team, note)}
+    return document | of_team
 
 
-def _where(call: Invocation, *notes: Note) -> list[Line]:
-    """The files of the team's notes; nothing for one's own."""
+def _files(call: Invocation, *notes: Note, changed: bool = False) -> list[Line]:
+    """The files of the team's notes, and how a change of them is undone: in the history of one's own it is not."""
     if call.team is None:
         return []
     files = [file for note in notes if (file := verbs.page_of(call.team, note))]
-    return [warn(f"team: {', '.join(files) or call.team.folder}")]
-
-
-def _changed(call: Invocation, *notes: Note) -> list[Line]:
-    """The same, and how the change is undone: in the history of one's own it is not."""
-    undo = [dim(f"To undo it: {_undo(call)}")] if call.team is not None else []
-    return [*_where(call, *notes), *undo]
+    undo = [dim(f"To undo it: {_undo(call)}")] if changed else []
+    return [warn(f"team: {', '.join(files) or call.team.folder}"), *undo]
 
 
 def _undo(call: Invocation) -> str:
     """The command that undoes what was done."""
-    return (
-        "nuggets undo" if call.team is None else f"nuggets --home {shlex.quote(str(call.team.folder))} undo"
-    )
+    home = "" if call.team is None else f"--home {shlex.quote(str(call.team.folder))} "
+    return f"nuggets {home}undo"
 
 
-def _named(note: Note) -> tuple[str | Span, ...]:
-    return bold(note.title), f" ({note.id})."
-
-
-def _answer_note(call: Invocation, note: Note, done: str, also: str = "", *, written: bool = False) -> None:
+def _answer_note(call: Invocation, note: Note, done: str, *also: str, written: bool = False) -> None:
     """Answers with a note. written: its title or text was typed, so that what looks like a credential is said."""
-    call.answer(
-        lambda: _document(call, note),
-        [(f"{done} ", *_named(note), f" {also}" if also else ""), *_changed(call, note)],
-        verbs.warnings_of(note) if written else (),
-    )
+    said = (f"{done} ", bold(note.title), " ".join(filter(None, (f" ({note.id}).", *also))))
+    cautions = verbs.warnings_of(note) if written else ()
+    call.answer(lambda: _document(call, note), [said, *_files(call, note, changed=True)], cautions)
 
 
 def _answer_pair(call: Invocation, pair: tuple[Note, ...], done: str, then: str = ".") -> None:
     said = (f"{done} ", bold(pair[0].title), " and ", bold(pair[1].title), then)
-    call.answer(lambda: [_document(call, one) for one in pair], [said, *_changed(call, *pair)])
+    call.answer(lambda: [_document(call, one) for one in pair], [said, *_files(call, *pair, changed=True)])
 
 
-def _note_lines(snapshot: Snapshot, note: Note) -> Iterator[Line]:
+def _note_lines(call: Invocation, note: Note) -> Iterator[Line]:
     """One note in full: what it is, its content, its links."""
     from core.graph.neighbours import neighbours
 
@@ -531,7 +436,7 @@ def _note_lines(snapshot: Snapshot, note: Note) -> Iterator[Line]:
     tags = custom_tags(note)
     yield from [f"tags: {', '.join(tags)}"] if tags else []
     yield from ["", *note.content.split("\n")] if note.content else []
-    around = neighbours(snapshot, note.id)
+    around = neighbours(call.memory.snapshot, note.id)
     linked = [("→", *one) for one in around.outgoing] + [("←", *one) for one in around.incoming]
     yield from [""] if linked else []
     for arrow, other, link in linked:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from core.errors import ErrorCode, InvalidInputError, NotFoundError
+from core.errors import ErrorCode, NotFoundError
 from core.model.note import SCOPES, SOURCES, STABILITIES, TYPES
 from nuggets_tui.cli.invocation import Invocation, bad_input
 from nuggets_tui.cli.values import COUNT, TEXT, Number, Text
@@ -47,32 +47,31 @@ def flag(names: str, help: str, **more: Any) -> click.Option:
     return click.Option(names.split(), is_flag=True, help=help, **more)
 
 
-def _sets(attribute: str) -> Callable[[click.Context, click.Parameter, Any], None]:
-    """Puts what an option says into the invocation."""
+def limit(help: str = "Show at most N.", **more: Any) -> click.Option:
+    """--limit N."""
+    return opt("--limit", "N", help, COUNT, **more)
+
+
+def _kept(attribute: str) -> dict[str, Any]:
+    """What an option says goes into the invocation."""
 
     def keep(ctx: click.Context, param: click.Parameter, value: Any) -> None:
         if value not in (None, False):
             setattr(ctx.find_root().ensure_object(Invocation), attribute, value)
 
-    return keep
-
-
-def _kept(attribute: str) -> dict[str, Any]:
-    return {"expose_value": False, "callback": _sets(attribute)}
+    return {"expose_value": False, "callback": keep}
 
 
 def common_options() -> list[click.Parameter]:
     """--home, --project, --json and --as, which every command takes at any place."""
+    home = "Folder of the memory (default: NUGGETS_HOME, else ~/.nuggets)."
+    project = "Work in this project (default: NUGGETS_PROJECT, else that of the folder you are in)."
     return [
-        opt("--home", "DIR", "Folder of the memory (default: NUGGETS_HOME, else ~/.nuggets).", None, **_kept("home")),
-        opt(
-            "--project in_project", "NAME",
-            "Work in this project (default: NUGGETS_PROJECT, else that of the folder you are in).",
-            **_kept("project_name"),
-        ),
+        opt("--home", "DIR", home, None, **_kept("home")),
+        opt("--project in_project", "NAME", project, **_kept("project_name")),
         flag("--json", "Print one JSON document.", **_kept("as_json")),
         opt("--as as_name", "NAME", "Author of the change: the name of an agent, or me.", **_kept("as_name")),
-    ]  # fmt: skip
+    ]
 
 
 YES: Final = flag("--yes", "Do not ask.")
@@ -83,10 +82,8 @@ UNTAGS: Final = opt("--untag untags", "TAG", "Remove a tag; may be repeated.", m
 NOTES: Final = arg("ids", nargs=-1, required=True, metavar="ID...")
 # Several words need no quotes.
 QUERY: Final = arg("words", metavar="QUERY", nargs=-1)
-EXPLAIN: Final = opt(
-    "--explain", "[ID]", "Explain each score; with ID, explain why that note is found, or why not.",
-    is_flag=False, flag_value="",
-)  # fmt: skip
+_EXPLAIN: Final = "Explain each score; with ID, explain why that note is found, or why not."
+EXPLAIN: Final = opt("--explain", "[ID]", _EXPLAIN, is_flag=False, flag_value="")
 # For commands that answer with notes as JSON.
 VECTORS: Final = flag("--vectors", "Include the vector recipe of each note in JSON.", **_kept("with_vectors"))
 FILTERS: Final = (
@@ -108,11 +105,6 @@ METADATA: Final = (
     choice("--stability", STABILITIES, "How long it should last."),
     opt("--subject", "TEXT", "Who or what it is about."),
 )
-
-
-def limit(help: str = "Show at most N.", **more: Any) -> click.Option:
-    """--limit N."""
-    return opt("--limit", "N", help, COUNT, **more)
 
 
 # Commands
@@ -160,7 +152,7 @@ class MemoryCommand(click.Command):
         return [*options, "--", *values] if (fits and not slip) or not doubtful else args
 
 
-def _is_slip(word: str, known: Collection[str]) -> bool:
+def _is_slip(word: str, known: Mapping[str, object]) -> bool:
     """Whether a word is the name of an option with a letter or two wrong."""
     name = word.partition("=")[0]
     if not word.startswith("--") or name in known:
@@ -180,15 +172,15 @@ def _stands_alone(option: click.Option, rest: list[str]) -> bool:
 
 
 def _settings(
-    does: Does | None, params: Sequence[click.Parameter], examples: Sequence[str]
+    does: Does | None, params: Sequence[click.Parameter], examples: Sequence[str], epilog: str = ""
 ) -> dict[str, Any]:
     """What click makes a command of: its docstring is the help; of the common options, those it has not itself."""
     own = {name for one in params for name in one.opts}
+    shown = "\b\nExamples:\n" + "\n".join(f"  {line}" for line in examples) if examples else ""
     return {
         "help": inspect.getdoc(does) if does is not None else None,
-        "epilog": "\b\nExamples:\n" + "\n".join(f"  {line}" for line in examples) if examples else None,
+        "epilog": epilog + shown or None,
         "params": [*params, *(one for one in common_options() if own.isdisjoint(one.opts))],
-        "context_settings": dict(_HELP),
     }
 
 
@@ -196,19 +188,16 @@ def command(
     name: str, *params: click.Parameter, examples: Sequence[str] = (), epilog: str = "", **more: Any
 ) -> Callable[[Does], MemoryCommand]:
     """Makes a command of the function below it, which is given the invocation and the parameters by name; its docstring
-    is the help, its result the exit code. more: as click takes it.
+    is the help, its result the exit code. more: for click's context.
     """
 
     def make(does: Does) -> MemoryCommand:
-        settings = _settings(does, params, examples)
-        settings["epilog"] = epilog + (settings["epilog"] or "") or None
-        settings["context_settings"] |= more.pop("context_settings", {})
-
         @click.pass_context
         def callback(ctx: click.Context, /, **given: Any) -> int | None:
             return does(ctx.find_root().ensure_object(Invocation), **given)
 
-        return MemoryCommand(name, callback=callback, **settings, **more)
+        settings = _settings(does, params, examples, epilog)
+        return MemoryCommand(name, callback=callback, context_settings=_HELP | more, **settings)
 
     return make
 
@@ -220,24 +209,31 @@ def short_help(command: click.Command) -> str:
 
 
 class Group(click.Group):
-    """Commands under one name. does: what it does without one; its docstring is the help, as `text` is else."""
+    """Commands under one name. usual: the one that is meant where none is named; does: what is done instead."""
 
     def __init__(
-        self, name: str, text: str = "", does: Does | None = None, examples: Sequence[str] = (), **more: Any
-    ) -> None:
-        settings = _settings(does, (), examples)
-        settings["params"] += more.pop("params", [])
-        settings["subcommand_metavar"] = "[COMMAND ...]" if does is not None else "COMMAND ..."
-        if does is not None:
-            settings |= {"callback": self._without_command, "invoke_without_command": True}
-        super().__init__(name, **settings | ({"help": text} if text else {}) | more)
-        self.does = does
+        self, name: str, help: str, *params: click.Parameter, usual: str = "", does: Does | None = None,
+        examples: Sequence[str] = (), **more: Any,
+    ) -> None:  # fmt: skip
+        settings = _settings(does, params, examples) | ({"help": help} if help else {})
+        self.usual, self.does = usual, does
+        self.alone = bool(usual or does)
+        metavar = "[COMMAND ...]" if self.alone else "COMMAND ..."
+        super().__init__(
+            name, context_settings=_HELP, callback=self._without_command, invoke_without_command=self.alone,
+            no_args_is_help=False, **{"subcommand_metavar": metavar} | settings | more,
+        )  # fmt: skip
 
     def _without_command(self, **given: Any) -> int | None:
         ctx = click.get_current_context()
-        if ctx.invoked_subcommand or self.does is None:
+        if ctx.invoked_subcommand:
             return None
-        return self.does(ctx.find_root().ensure_object(Invocation), **given)
+        if self.does is not None:
+            return self.does(ctx.find_root().ensure_object(Invocation), **given)
+        usual = self.commands[self.usual]
+        with usual.make_context(self.usual, [], parent=ctx) as inner:
+            done: int | None = usual.invoke(inner)
+        return done
 
     def add(self, name: str, *params: click.Parameter, **more: Any) -> Callable[[Does], MemoryCommand]:
         """A command of this group, made of the function below it; see `command`."""
@@ -272,9 +268,11 @@ class Group(click.Group):
             formatter.write_dl([(name, short_help(one)) for name, one in self.commands.items()])
 
 
-def group(name: str, *, examples: Sequence[str] = (), **more: Any) -> Callable[[Does], Group]:
-    """Makes a group of the function below it, which is what the group does where no command is named."""
-    return lambda does: Group(name, does=does, examples=examples, **more)
+def group(name: str, *params: click.Parameter, **more: Any) -> Callable[[Does], Group]:
+    """Makes a group of the function below it, which is what the group does where no command is named; its docstring is
+    the help.
+    """
+    return lambda does: Group(name, "", *params, does=does, **more)
 
 
 # What options say
@@ -287,22 +285,23 @@ def query_and_note(words: Sequence[str], explain: str | None) -> tuple[str, str 
     """
     if not words and explain:
         words, explain = (explain,), ""
-    query = " ".join(words)
     if not words:
         raise click.MissingParameter(param_hint="'QUERY'", param_type="argument")
-    if not query.strip():
-        raise bad_input(
-            "the question is empty", "QUERY", "nothing was counted", "give a question", ErrorCode.EMPTY
-        )
+    query = " ".join(words)
+    must_be_named(query, "QUERY", "nothing was counted", "give a question", what="the question is empty")
     return query, explain
 
 
 def must_be_named(
-    name: str | None, where: str, kept: str = "nothing was changed", todo: str = "give a name"
+    name: str | None,
+    where: str,
+    kept: str = "nothing was changed",
+    todo: str = "give a name",
+    what: str = "the name is empty",
 ) -> None:
     """Raises InvalidInputError for a name that is given and empty. where: the option or argument."""
     if name is not None and not name.strip():
-        raise bad_input("the name is empty", where, kept, todo, ErrorCode.EMPTY)
+        raise bad_input(what, where, kept, todo, ErrorCode.EMPTY)
 
 
 def id_list(text: str | None, option: str) -> tuple[str, ...]:
@@ -311,24 +310,29 @@ def id_list(text: str | None, option: str) -> tuple[str, ...]:
     """
     ids = tuple(id.strip() for id in (text or "").split(",") if id.strip())
     if text is not None and not ids:
-        raise InvalidInputError(
-            "names no id", code=ErrorCode.EMPTY, field="id", where=option, kept="nothing was changed",
-            todo="give at least one id",
-        )  # fmt: skip
+        raise bad_input("names no id", option, todo="give at least one id", code=ErrorCode.EMPTY)
     return ids
+
+
+def chosen_ids(accept: str | None, refuse: str | None) -> tuple[tuple[str, ...] | None, tuple[str, ...]]:
+    """What --accept and --refuse name; None for the first where neither chose: to refuse some is no order to do the
+    others.
+    """
+    refused = id_list(refuse, "--refuse")
+    return (id_list(accept, "--accept") if accept is not None or refused else None), refused
 
 
 def refuse_unknown(
     unknown: Sequence[str],
-    accepted: Sequence[str],
+    accepted: Sequence[str] | None,
     refused: Sequence[str],
     what: str,
     command: str,
-    kept: str,
+    kept: str = "nothing was changed",
 ) -> None:
     """Raises NotFoundError for ids of --accept and --refuse that nothing proposed has. what: one of those."""
     if unknown:
-        given = (("--accept", accepted), ("--refuse", refused))
+        given = (("--accept", accepted or ()), ("--refuse", refused))
         where = ", ".join(name for name, ids in given if any(id in unknown for id in ids))
         todo = f"nuggets {command} --dry-run lists them"
         raise NotFoundError(f"there is no {what} {', '.join(unknown)}", where=where, kept=kept, todo=todo)
@@ -336,7 +340,7 @@ def refuse_unknown(
 
 def new_nugget(name: str, known: Sequence[str]) -> str:
     """Says that a name that was typed begins a new nugget, and which one it may have been meant for; else ""."""
-    if name in known:
+    if not name or name in known:
         return ""
     from rapidfuzz import process
     from rapidfuzz.distance import OSA

@@ -10,56 +10,13 @@ import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
+from functools import partial
 from typing import IO, Any, Final, Literal
 
 import click
 import msgspec
 
 from nuggets_tui.safe_text import plain, safe_line
-
-SpanStyle = Literal["", "dim", "bold", "good", "warn", "bad"]
-
-_COLOURS: Final = {"good": "green", "warn": "yellow", "bad": "red"}
-_NARROW: Final = 40
-# Where no terminal says how much it can show: so many columns of one thing, and of an error.
-LONGEST: Final = 200
-_ERROR: Final = 1000
-
-
-class Span(msgspec.Struct, frozen=True):
-    """A piece of a line with a look of its own."""
-
-    text: str
-    style: SpanStyle = ""
-
-
-Line = str | Span | Sequence["str | Span"]
-
-
-def dim(text: str) -> Span:
-    """What is said beside the answer."""
-    return Span(text, "dim")
-
-
-def bold(text: str) -> Span:
-    """A name."""
-    return Span(text, "bold")
-
-
-def good(text: str) -> Span:
-    """What is as it should be, or came."""
-    return Span(text, "good")
-
-
-def warn(text: str) -> Span:
-    """What somebody should look at."""
-    return Span(text, "warn")
-
-
-def bad(text: str) -> Span:
-    """What is wrong, or went."""
-    return Span(text, "bad")
-
 
 # JSON
 
@@ -68,17 +25,21 @@ JSON_VERSION: Final = 1
 # Lone surrogates cannot be encoded; control and direction characters would act on a terminal. As escapes they
 # are the same text.
 _ESCAPED: Final = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
-_UNDERSCORE: Final = re.compile(r"_(\w)")
 
 
 def camel(name: str) -> str:
     """A name as JSON spells it."""
-    return _UNDERSCORE.sub(lambda match: match[1].upper(), name)
+    first, *others = name.split("_")
+    return first + "".join(other[:1].upper() + other[1:] for other in others)
 
 
 def as_json(value: object) -> Any:
-    """A value as JSON has it: records as objects with names in camel case, whatever sort of class they are."""
-    if value is None or type(value) in (str, int, float, bool):
+    """A value as JSON has it: records as objects with names in camel case, whatever sort of class they are, and null
+    for numbers that JSON does not know.
+    """
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or type(value) in (str, int, bool):
         return value
     if isinstance(value, Enum):
         return value.value
@@ -90,7 +51,7 @@ def as_json(value: object) -> Any:
             return {camel(name): as_json(getattr(value, name)) for name in getattr(kind, known)}
     if isinstance(value, list | tuple | set | frozenset):
         return [as_json(item) for item in value]
-    return value if isinstance(value, str | int | float) else str(value)
+    return value if isinstance(value, str | int) else str(value)
 
 
 def pick(record: object, names: str, **more: object) -> dict[str, Any]:
@@ -104,71 +65,82 @@ def pick(record: object, names: str, **more: object) -> dict[str, Any]:
     return found | {name: as_json(value) for name, value in more.items()}
 
 
+def picks(records: Iterable[object], names: str) -> list[dict[str, Any]]:
+    """Some fields of each record; see `pick`."""
+    return [pick(record, names) for record in records]
+
+
 def json_text(document: object, *, indent: bool = False) -> str:
-    """The document as JSON, readable as Unicode; numbers that JSON does not know become null."""
-    try:
-        text = _dump(document, indent)
-    except ValueError:
-        text = _dump(_finite(document), indent)
+    """The document as JSON, readable as Unicode."""
+    text = json.dumps(as_json(document), ensure_ascii=False, indent=2 if indent else None)
     return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-def _dump(document: object, indent: bool) -> str:
-    return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2 if indent else None)
-
-
-def _finite(value: object) -> object:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {name: _finite(item) for name, item in value.items()}
-    return [_finite(item) for item in value] if isinstance(value, list | tuple) else value
-
-
-def write_document(document: object) -> None:
-    """Writes one JSON document to standard output, indented for a person on a terminal."""
-    _write(json_text(document, indent=is_terminal(sys.stdout)), sys.stdout)
-
-
-def write_json_line(document: object) -> None:
-    """Writes one JSON document as one line of many to standard output."""
-    _write(json_text(document), sys.stdout)
+def write_document(document: object, *, one_line: bool = False) -> None:
+    """Writes one JSON document to standard output, indented for a person on a terminal unless it is one of many."""
+    _write(json_text(document, indent=not one_line and is_terminal(sys.stdout)), sys.stdout)
 
 
 # Lines
 
+SpanStyle = Literal["", "dim", "bold", "good", "warn", "bad"]
+_COLOURS: Final = {"good": "green", "warn": "yellow", "bad": "red"}
+# Where no terminal says how much it can show: so many columns of one thing, and of an error.
+LONGEST: Final = 200
+_ERROR: Final = 1000
+_NARROW: Final = 40
+
+
+class Span(msgspec.Struct, frozen=True):
+    """A piece of a line with a look of its own."""
+
+    text: str
+    style: SpanStyle = ""
+
+
+Line = str | Span | Sequence["str | Span"]
+# What is said beside the answer; a name; what is as it should be or came; what to look at; what is wrong or went.
+dim, bold = partial(Span, style="dim"), partial(Span, style="bold")
+good, warn, bad = partial(Span, style="good"), partial(Span, style="warn"), partial(Span, style="bad")
+
+
+def undo_line(id: str | None, again: str = "undo it") -> list[Line]:
+    """How what was done is undone; nothing where there is no entry of it."""
+    return [dim(f"To {again}: nuggets undo {id}")] if id else []
+
+
+def diff_lines(lines: Iterable[str]) -> Iterator[Line]:
+    """Lines of a unified difference in colours."""
+    for line in lines:
+        yield Span(line, "good" if line.startswith("+") else "bad" if line.startswith("-") else "")
+
 
 def render(line: Line, *, colour: bool) -> str:
     """One line for a terminal: every piece made safe, its look added when colours are wanted."""
-    pieces = (line,) if isinstance(line, str | Span) else line
-    return "".join(_piece(piece, colour) for piece in pieces)
-
-
-def _piece(piece: str | Span, colour: bool) -> str:
-    span = piece if isinstance(piece, Span) else Span(piece)
-    text = plain(span.text).replace("\n", " ")
-    if not colour or not span.style or not text:
-        return text
-    style = span.style
-    return click.style(text, fg=_COLOURS.get(style), dim=style == "dim" or None, bold=style == "bold" or None)
+    made = []
+    for piece in (line,) if isinstance(line, str | Span) else line:
+        span = piece if isinstance(piece, Span) else Span(piece)
+        text, style = plain(span.text).replace("\n", " "), span.style
+        if colour and style and text:
+            text = click.style(
+                text, fg=_COLOURS.get(style), dim=style == "dim" or None, bold=style == "bold" or None
+            )
+        made.append(text)
+    return "".join(made)
 
 
 def write_lines(lines: Iterable[Line], *, to_error: bool = False) -> None:
     """Writes lines to standard output, or to standard error."""
     stream = sys.stderr if to_error else sys.stdout
-    colour = wants_colour(stream)
+    environ = os.environ
+    colour = is_terminal(stream) and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
     _write("\n".join(render(line, colour=colour) for line in lines), stream)
 
 
 def write_error(message: str) -> None:
-    """Writes one line to standard error."""
-    _write(error_line(message), sys.stderr)
-
-
-def error_line(message: str) -> str:
-    """What is written to standard error, as one line that holds no raw control text."""
+    """Writes one line to standard error, which holds no raw control text."""
     line = shorten(" ".join(message.split()) or "something went wrong", _ERROR)
-    return render(("nuggets: ", line), colour=False)
+    _write(render(("nuggets: ", line), colour=False), sys.stderr)
 
 
 def _write(text: str, stream: IO[str] | None) -> None:
@@ -187,50 +159,39 @@ def is_terminal(stream: IO[str] | None) -> bool:
         return False
 
 
-def wants_colour(stream: IO[str] | None) -> bool:
-    """Whether looks are shown: on a terminal that can, unless NO_COLOR is set."""
-    environ = os.environ
-    return is_terminal(stream) and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
-
-
 def step_lines(
     steps: Iterable[Any], told: Mapping[str, tuple[str, str, str]], dry_run: bool
 ) -> Iterator[Line]:
     """Steps of setting something up. told: what is said of each once it is done, where it was so before ("" for
     nothing), and of a dry run.
     """
-    for one in steps:
-        done, was_so, would = told[one.step]
-        said = was_so if one.already else would if dry_run else done
+    for step in steps:
+        done, was_so, would = told[step.step]
+        said = was_so if step.already else would if dry_run else done
         if said:
-            yield Span(said.format(one.what), "dim" if one.already else "")
+            yield Span(said.format(step.what), "dim" if step.already else "")
 
 
 # Tables
 
 
 def table(
-    rows: Sequence[Sequence[str | Span]], *, right: Iterable[int] = (), flexible: int = 0
+    rows: Iterable[Sequence[str | Span]], *, right: Iterable[int] = (), flexible: int = 0
 ) -> list[Line]:
     """Rows with aligned columns. right: columns that align right. flexible: the column that is cut when a terminal is
     too narrow; elsewhere a cell is cut after 200 columns.
     """
-    if not rows:
+    spans = [[piece if isinstance(piece, Span) else Span(piece) for piece in row] for row in rows]
+    cells = [[Span(shorten(safe_line(span.text), LONGEST), span.style) for span in row] for row in spans]
+    if not cells:
         return []
-    cells = [[_cell(piece) for piece in row] for row in rows]
     widths = [max(cell_width(row[place].text) for row in cells) for place in range(len(cells[0]))]
     excess = sum(widths) + 2 * (len(widths) - 1) - (terminal_width() or math.inf)
     if excess > 0:
         room = widths[flexible] = int(max(min(widths[flexible], 12), widths[flexible] - excess))
         for row in cells:
             row[flexible] = Span(shorten(row[flexible].text, room), row[flexible].style)
-    rights = frozenset(right)
-    return [_aligned(row, widths, rights) for row in cells]
-
-
-def _cell(piece: str | Span) -> Span:
-    span = piece if isinstance(piece, Span) else Span(piece)
-    return Span(shorten(safe_line(span.text), LONGEST), span.style)
+    return [_aligned(row, widths, frozenset(right)) for row in cells]
 
 
 def _aligned(row: Sequence[Span], widths: Sequence[int], right: frozenset[int]) -> Line:
@@ -257,7 +218,7 @@ def cell_width(text: str) -> int:
     return cell_len(text)
 
 
-def shorten(text: str, width: int) -> str:
+def shorten(text: str, width: int = LONGEST) -> str:
     """The text, cut to `width` columns with an ellipsis when it is longer."""
     if cell_width(text) <= width:
         return text

@@ -1,4 +1,4 @@
-"""Commands that show what is there: status, projects, and the demo."""
+"""Commands that show what is there: status, projects, the demo, and how well questions are answered."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import click
+
 from core.errors import ErrorCode, NotFoundError, NuggetsError
 from core.places import folder_of
 from core.projects import registered, rename, take_over
 from nuggets_tui.cli.invocation import Invocation, bad_input, has_terminal
 from nuggets_tui.cli.options import arg, command, group, must_be_named, opt
-from nuggets_tui.cli.output import Line, Span, SpanStyle, bad, bold, dim, pick, table, warn
+from nuggets_tui.cli.output import Line, Span, SpanStyle, bad, bold, dim, pick, picks, shorten, table, warn
 from nuggets_tui.cli.values import FOLDER
 from nuggets_tui.words import deed, describe_waiting_lines, local_time, plural
 
 if TYPE_CHECKING:
+    from core.bench import Share
     from core.memory import Memory
     from core.model.snapshot import Snapshot
 
@@ -33,11 +36,11 @@ _LIGHTS: Final[Mapping[str, SpanStyle]] = {
 @command("status", examples=("nuggets status", "nuggets status --json"))
 def status(call: Invocation) -> None:
     """Show the nuggets, totals, paths and what cannot be read."""
-    document = _status_document(call)
     memory = call.memory_as_it_is
+    document = _status_document(call, memory)
     call.answers_too([one.message for one in memory.settings.problems])
     call.answers_too((call.elsewhere,))
-    call.answer(document, lambda: _status_lines(document, _linked_pairs(memory.snapshot)))
+    call.answer(document, lambda: _status_lines(document, memory.snapshot))
 
 
 def _nugget_rows(snapshot: Snapshot) -> list[dict[str, Any]]:
@@ -49,40 +52,26 @@ def _nugget_rows(snapshot: Snapshot) -> list[dict[str, Any]]:
         nugget = snapshot.by_name.get(name)
         row = {"name": name, "factCount": len(nugget.facts) if nugget else 0, "noteCount": notes[name]}
         row |= {"hiddenCount": hidden[name], "dimension": nugget.meta.D if nugget else 0}
-        row |= {"banks": nugget.meta.banks, **pick(nugget, "capacity_used_pct capacity_warning")} if nugget else {
-            "banks": 0, "capacityUsedPct": 0.0, "capacityWarning": "",
-        }  # fmt: skip
-        rows.append(row)
+        row |= {"banks": nugget.meta.banks if nugget else 0, "capacityUsedPct": 0.0, "capacityWarning": ""}
+        rows.append(row | (pick(nugget, "capacity_used_pct capacity_warning") if nugget else {}))
     return rows
 
 
-def _nugget_table(rows: list[dict[str, Any]]) -> list[Line]:
-    head = [dim(name) for name in ("nugget", "facts", "notes", "hidden", "used", "")]
-    body = [
-        (
-            bold(row["name"]), str(row["factCount"]), str(row["noteCount"] - row["hiddenCount"]),
-            str(row["hiddenCount"]), f"{row['capacityUsedPct']:g}%", warn(row["capacityWarning"]),
-        )
-        for row in rows
-    ]  # fmt: skip
-    return table([head, *body], right=(1, 2, 3, 4))
-
-
-def _linked_pairs(snapshot: Snapshot) -> int:
-    """How many pairs of notes are linked, whichever way and however often."""
-    pairs = {
-        (note.id, link.to) for note in snapshot.notes for link in note.links if link.to in snapshot.by_id
-    }
-    return sum(one < other or (other, one) not in pairs for one, other in pairs)
-
-
-def _status_document(call: Invocation) -> dict[str, Any]:
-    memory, folder = call.memory_as_it_is, call.folder
-    snapshot, problem = memory.snapshot, memory.history.problem
-    rows = _nugget_rows(snapshot)
-    aside = memory.maintenance.set_aside()
-    problems: list[Any] = [*snapshot.problems, *([problem] if problem is not None else [])]
+def _status_document(call: Invocation, memory: Memory) -> dict[str, Any]:
+    folder, snapshot, history = call.folder, memory.snapshot, memory.history
+    rows, aside, team = _nugget_rows(snapshot), memory.maintenance.set_aside(), memory.search.team
+    problems: list[Any] = [*snapshot.problems, *([history.problem] if history.problem is not None else [])]
     capacity = [f"{row['name']}: {row['capacityWarning']}" for row in rows if row["capacityWarning"]]
+    of_team = last = None
+    if team is not None:
+        # The notes of the team in whose project one works.
+        hidden = sum(note.hidden for note in team.snapshot.notes)
+        of_team = pick(team, "folder", noteCount=len(team.snapshot.notes), hiddenCount=hidden)
+    if newest := history.log(limit=1):
+        made = newest[0].change_set
+        told = deed(made)
+        what, author = f"{told.verb} {told.what}", made.author.name or made.author.kind
+        last = pick(made, "id at", author=author, what=what)
     return {
         "home": str(folder_of(folder)),
         "exists": folder.is_dir(),
@@ -94,11 +83,11 @@ def _status_document(call: Invocation) -> dict[str, Any]:
         "noteCount": len(snapshot.notes),
         "hiddenCount": len(snapshot.notes) - len(snapshot.visible),
         "linkCount": sum(len(note.links) for note in snapshot.notes),
-        "team": _team_document(memory.search.team),
+        "team": of_team,
         "conflictCount": len(memory.history.conflicts()),
         "setAsideCount": len(aside),
         "soundSetAsideCount": sum(record.sound for record in aside),
-        "lastChange": _last_change(memory),
+        "lastChange": last,
         "daily": _daily_document(call),
         "pipeline": _pipeline_document(call),
         # Every MEMORY.md that holds something promoted, that of the present project first.
@@ -108,17 +97,9 @@ def _status_document(call: Invocation) -> dict[str, Any]:
             if target.at and target.count
         ],
         "readOnly": snapshot.read_only,
-        "problems": [pick(one, "where what") for one in problems],
+        "problems": picks(problems, "where what"),
         "warnings": [*filter(None, (call.elsewhere,)), *capacity, *_wrong_settings(memory)],
     }
-
-
-def _team_document(team: Memory | None) -> dict[str, Any] | None:
-    """The notes of the team in whose project one works; None where there are none in reach."""
-    if team is None:
-        return None
-    notes = team.snapshot.notes
-    return pick(team, "folder", noteCount=len(notes), hiddenCount=sum(note.hidden for note in notes))
 
 
 def _wrong_settings(memory: Memory) -> Iterator[str]:
@@ -142,16 +123,6 @@ def _wrong_settings(memory: Memory) -> Iterator[str]:
     yield from user.problems
 
 
-def _last_change(memory: Memory) -> dict[str, str] | None:
-    """The newest entry of the log in short; None when there is none."""
-    newest = memory.history.log(limit=1)
-    if not newest:
-        return None
-    made = newest[0].change_set
-    told = deed(made)
-    return pick(made, "id at", author=made.author.name or made.author.kind, what=f"{told.verb} {told.what}")
-
-
 def _daily_document(call: Invocation) -> dict[str, Any] | None:
     """How it stands with the daily pass; None when that cannot be found out."""
     from core.daily import daily_state, pending_promotion, pending_promotion_dict
@@ -169,27 +140,23 @@ def _pipeline_document(call: Invocation) -> dict[str, Any] | None:
     """How the pipeline stands: None where nothing was handed in; without a light where it cannot be read."""
     try:
         with call.pipeline() as pipeline:
-            found = pipeline.status() if pipeline is not None else None
+            return pick(pipeline.status(), "light why jobs proposals_open") if pipeline is not None else None
     except NuggetsError as error:
         return {"light": None, "why": error.message, "jobs": {}, "proposalsOpen": 0}
-    return None if found is None else pick(found, "light why jobs proposals_open")
 
 
-def _status_lines(document: dict[str, Any], links: int) -> Iterator[Line]:
-    home, rows = document["home"], document["nuggets"]
-    missing = "" if document["exists"] else " (does not exist yet; your first change creates it)"
-    yield (bold(home), missing)
-    totals = (
-        plural(len(rows), "nugget"),
-        plural(document["factCount"], "fact"),
-        f"{plural(document['noteCount'] - document['hiddenCount'], 'note')}, {document['hiddenCount']:,} hidden",
-        plural(links, "link"),
-    )
-    yield " · ".join(totals)
+def _status_lines(document: dict[str, Any], snapshot: Snapshot) -> Iterator[Line]:
+    home, rows, team, last = (document[name] for name in ("home", "nuggets", "team", "lastChange"))
+    yield (bold(home), "" if document["exists"] else " (does not exist yet; your first change creates it)")
+    # Pairs of notes that are linked, whichever way and however often.
+    links = {frozenset((note.id, link.to)) for note in snapshot.notes for link in note.links}
+    linked = sum(len(pair) == 2 and pair <= snapshot.by_id.keys() for pair in links)
+    visible = plural(document["noteCount"] - document["hiddenCount"], "note")
+    totals = (plural(len(rows), "nugget"), plural(document["factCount"], "fact"))
+    yield " · ".join((*totals, f"{visible}, {document['hiddenCount']:,} hidden", plural(linked, "link")))
     if document["nuggetFiles"]:
         yield ("facts  ", dim(", ".join(Path(file).name for file in document["nuggetFiles"])))
     yield ("notes  ", dim(document["graphFile"]))
-    team, last = document["team"], document["lastChange"]
     if team:
         said = plural(team["noteCount"] - team["hiddenCount"], "note")
         yield ("team   ", dim(f"{team['folder']}  {said} of the team's"))
@@ -203,20 +170,23 @@ def _status_lines(document: dict[str, Any], links: int) -> Iterator[Line]:
         said = f"page   {target['path']}  {plural(target['entryCount'], 'note')}, {local_time(target['at'])}"
         yield dim(said) if target["there"] else warn(f"{said}; its folder is gone")
     if rows:
-        yield from ("", *_nugget_table(rows), "")
+        cells: list[tuple[str | Span, ...]] = [
+            tuple(map(dim, ("nugget", "facts", "notes", "hidden", "used", "")))
+        ]
+        for row in rows:
+            counts = (row["factCount"], row["noteCount"] - row["hiddenCount"], row["hiddenCount"])
+            used = f"{row['capacityUsedPct']:g}%"
+            cells.append((bold(row["name"]), *map(str, counts), used, warn(row["capacityWarning"])))
+        yield from ("", *table(cells, right=(1, 2, 3, 4)), "")
     else:
         yield "To begin: nuggets remember KEY VALUE"
-    yield from _trouble_lines(document)
-
-
-def _trouble_lines(document: dict[str, Any]) -> Iterator[Line]:
-    """What waits for a person, and what is wrong."""
-    if document["conflictCount"]:
-        said = plural(document["conflictCount"], "conflict waits", "conflicts wait")
-        yield warn(f"{said} for your decision: nuggets resolve")
-    quarantine, sound = Path(document["home"]) / "quarantine", document["soundSetAsideCount"]
-    unread = document["setAsideCount"] - sound
-    if unread:
+    # What waits for a person, and what is wrong.
+    if conflicts := document["conflictCount"]:
+        yield warn(
+            f"{plural(conflicts, 'conflict waits', 'conflicts wait')} for your decision: nuggets resolve"
+        )
+    quarantine, sound = Path(home) / "quarantine", document["soundSetAsideCount"]
+    if unread := document["setAsideCount"] - sound:
         yield warn(f"{plural(unread, 'piece')} could not be read; kept in {quarantine}")
     if sound:
         said = plural(sound, "readable file was set aside", "readable files were set aside")
@@ -286,10 +256,8 @@ def rename_(call: Invocation, name: str, new: str) -> None:
     """Rename a project; its nuggets keep their names."""
     done = rename(str(call.folder), name, new)
     if done is None:
-        raise NotFoundError(
-            "no project has this name", where=name, kept="nothing was changed",
-            todo="nuggets projects lists them",
-        )  # fmt: skip
+        todo = "nuggets projects lists them"
+        raise NotFoundError("no project has this name", where=name, kept="nothing was changed", todo=todo)
     call.answer(done.document, [f"{name} is called {done.name} now."])
 
 
@@ -297,22 +265,20 @@ def rename_(call: Invocation, name: str, new: str) -> None:
 
 
 @command(
-    "demo",
-    opt("--dir folder", "DIR", "Only write the memory into this folder.", FOLDER),
+    "demo", opt("--dir folder", "DIR", "Only write the memory into this folder.", FOLDER),
     examples=("nuggets demo", "nuggets demo --dir sample-memory"),
-)
+)  # fmt: skip
 def demo(call: Invocation, folder: str | None) -> int:
     """Open the app on a sample memory. Your own is not touched."""
+    from nuggets_tui.demo import visit, write_visit
+
     if folder is None:
         if call.as_json or not has_terminal():
             todo = "--dir DIR writes the sample memory to a folder"
             raise bad_input("the app needs a terminal", "demo", "", todo)
-        from nuggets_tui.demo import visit
-
         return visit()
     must_be_named(folder, "--dir", "", "give a folder")
     from core.memory import Memory
-    from nuggets_tui.demo import write_visit
 
     home = write_visit(Path(folder).expanduser())
     snapshot = Memory.open(home).snapshot
@@ -321,3 +287,67 @@ def demo(call: Invocation, folder: str | None) -> int:
     document = {"home": str(home), "noteCount": note_count, "factCount": fact_count}
     call.answer(document, [said, f"To open it: nuggets --home {home}"])
     return 0
+
+
+# Questions with known answers
+
+_QUESTIONS = "questions.toml"
+
+
+@command(
+    "bench", arg("paths", click.Path(path_type=Path), nargs=-1, metavar="[FILE|FOLDER]..."),
+    examples=("nuggets bench", "nuggets bench my-questions.toml", "nuggets bench ~/sets --json"),
+)  # fmt: skip
+def bench(call: Invocation, paths: tuple[Path, ...]) -> None:
+    """Measure recall and search on questions with known answers, with BM25 beside them.
+
+    A .toml file holds your own questions and is put to this memory (without a path: questions.toml of its folder). A
+    .json file is a prepared set and needs no memory; of a folder all .json files and questions.toml are measured.
+    Nothing is counted, and nothing is written. Brackets hold 95 % intervals.
+    """
+    from core.bench import run_own, run_set
+
+    files: list[Path] = []
+    for path in paths or (call.folder / _QUESTIONS,):
+        inside = [*sorted(path.glob("*.json")), *sorted(path.glob(_QUESTIONS))] if path.is_dir() else [path]
+        if not all(one.is_file() for one in inside) or not inside:
+            raise bad_input("no questions found", str(path), "", "docs/performance.md says how to write some")
+        files += inside
+    documents, rows = [], [("", bold("ours"), dim("BM25"))]
+    for file in files:
+        one = run_own(call.memory_as_it_is, file) if file.suffix == ".toml" else run_set(file)
+        size = f"{plural(len(one.answers), 'question')}, {plural(one.notes, 'note')}"
+        ours, theirs = (f"{mean.value:.3f} [{mean.low:.3f}, {mean.high:.3f}]" for mean in one.ndcg)
+        cells: list[tuple[str | Span, str, str]] = [
+            (bold(shorten(one.name)), size, ""),
+            ("  nDCG@10 of search", ours, theirs),
+            ("  answered right; first hit right", _said(one.right), _said(one.plain_right)),
+            ("  right one offered, not claimed", _said(one.offered), ""),
+            ("  claims right", _said(one.claims_right), ""),
+            *((f"    of certainty from {low:.2f}", _said(share), "") for low, share in one.reliability()),
+            ("  claimed without an answer", _said(one.unanswerable_claimed), ""),
+        ]
+        rows += cells  # type: ignore[arg-type]
+        shares = {
+            "bm25Right": one.plain_right, "right": one.right, "offered": one.offered,
+            "claimsRight": one.claims_right, "unanswerableClaimed": one.unanswerable_claimed,
+        }  # fmt: skip
+        documents.append(
+            {"name": one.name, "notes": one.notes, "questions": len(one.answers)}
+            | {"ndcg": one.ndcg[0], "bm25Ndcg": one.ndcg[1]}
+            | {name: _share(share) for name, share in shares.items()}
+            | {"reliability": [{"from": low, **_share(share)} for low, share in one.reliability()]}
+        )
+    call.answer(documents, table(rows))
+
+
+def _said(share: Share) -> str:
+    if not share.total:
+        return "-"
+    low, high = share.interval
+    return f"{share.number}/{share.total} {share.value:.0%} [{low:.0%}, {high:.0%}]"
+
+
+def _share(share: Share) -> dict[str, Any]:
+    low, high = share.interval
+    return pick(share, "number total share=value", low=low, high=high)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,10 +11,9 @@ import click
 from core.errors import NotFoundError
 from core.pipeline.health import HealthProblem, MaintenanceAction
 from nuggets_tui.cli.calling_agent import refuse_agents
-from nuggets_tui.cli.invocation import NOTHING_CHANGED, Invocation, asks, bad_input
-from nuggets_tui.cli.options import DRY_RUN, YES, arg, choice, flag, group, limit, opt
+from nuggets_tui.cli.invocation import NOT_FOUND, NOTHING_CHANGED, Invocation, bad_input
+from nuggets_tui.cli.options import DRY_RUN, YES, Group, arg, choice, flag, limit, opt
 from nuggets_tui.cli.output import (
-    LONGEST,
     Line,
     Span,
     SpanStyle,
@@ -25,26 +24,16 @@ from nuggets_tui.cli.output import (
     pick,
     shorten,
     table,
+    undo_line,
     warn,
-    write_error,
 )
 from nuggets_tui.cli.values import WholeNumber
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
-    from core.pipeline.health import HealthReport, MaintenancePlan, MaintenanceRun
-    from core.pipeline.records import (
-        Accepted,
-        Job,
-        PipelineStatus,
-        RemovedText,
-        StoredProposal,
-        Sweep,
-        TextTrail,
-    )
-    from core.pipeline.service import Pipeline
+    from core.pipeline.health import HealthReport
+    from core.pipeline.records import PipelineStatus, RemovedText, StoredProposal, TextTrail
 
-NOT_FOUND: Final = 1
 _STATUSES: Final = ("held", "pending", "leased", "completed", "dead")
 _ID: Final = arg("id")
 _LIMIT: Final = limit("Show at most N (50).", default=50)
@@ -58,20 +47,18 @@ _HEALTH: Final[Mapping[str, SpanStyle]] = {
 _SHOWN_RUNS: Final = 5
 _LISTED: Final = 50
 
-
-@group(
+pipeline = Group(
     "pipeline",
+    "Show how submitted texts are getting on, and decide on the proposals.\n\n"
+    "`nuggets daemon` does the work, or the app while it is open.",
+    usual="status",
     examples=("nuggets pipeline", "nuggets pipeline proposals", "nuggets pipeline accept --above 0.8"),
 )
-def pipeline(call: Invocation) -> None:
-    """Show how submitted texts are getting on, and decide on the proposals.
-
-    `nuggets daemon` does the work, or the app while it is open.
-    """
-    _print_status(call)
 
 
-def _print_status(call: Invocation) -> None:
+@pipeline.add("status", examples=("nuggets pipeline status --json",))
+def status(call: Invocation) -> None:
+    """Show the state of the pipeline and the reason, its jobs and notes, the model, and wrong settings."""
     from core.pipeline.service import status_before
 
     with call.pipeline() as opened:
@@ -80,12 +67,6 @@ def _print_status(call: Invocation) -> None:
     messages = [one.message for one in found.warnings]
     more = {"paused": paused, "warnings": messages, "warningCodes": [one.code for one in found.warnings]}
     call.answer(lambda: as_json(found) | more, _status_lines(found))
-
-
-@pipeline.add("status", examples=("nuggets pipeline status --json",))
-def status(call: Invocation) -> None:
-    """Show the state of the pipeline and the reason, its jobs and notes, the model, and wrong settings."""
-    _print_status(call)
 
 
 def _status_lines(found: PipelineStatus) -> Iterator[Line]:
@@ -97,8 +78,8 @@ def _status_lines(found: PipelineStatus) -> Iterator[Line]:
     yield dim(f"mode   {MODES[mode_of(found)]}")
     entities = plural(found.entities, "entity", "entities")
     yield f"texts  {found.raw:,} submitted; {plural(found.facts, 'fact')} written; {entities} named"
-    if counts(found):
-        yield f"jobs   {counts(found)}"
+    if said := counts(found):
+        yield f"jobs   {said}"
     if found.jobs.get("dead"):
         yield dim("       why: nuggets pipeline jobs --status dead; try again: nuggets pipeline retry ID")
     if found.proposals_open:
@@ -120,32 +101,26 @@ def _status_lines(found: PipelineStatus) -> Iterator[Line]:
 )  # fmt: skip
 def jobs(call: Invocation, only: Any, limit: int) -> None:
     """List jobs, the last active first, with why they failed."""
-    with call.pipeline() as opened:
-        found = opened.jobs(only, limit) if opened is not None else ()
-    call.answer(found, _job_lines(found))
-
-
-def _job_lines(found: Iterable[Job]) -> list[Line]:
     from nuggets_tui.pipeline_words import JOB_TYPES, job_state
 
+    with call.pipeline() as opened:
+        found = opened.jobs(only, limit) if opened is not None else ()
     now, rows = datetime.now(UTC), []
     for job in found:
         incomplete = job.status == "completed" and job.unread
-        state = Span(
-            job_state(job, now, whole=True), "bad" if job.status == "dead" else "warn" if incomplete else ""
-        )
+        style: SpanStyle = "bad" if job.status == "dead" else "warn" if incomplete else ""
+        state = Span(job_state(job, now, whole=True), style)
         rows.append(
             (str(job.id), state, JOB_TYPES.get(job.type, job.type), dim(job.preview), warn(job.error))
         )
-    return table(rows, right=[0], flexible=3) or ["No jobs."]
+    call.answer(found, table(rows, right=[0], flexible=3) or ["No jobs."])
 
 
 @pipeline.add(
-    "retry",
-    arg("ids", WholeNumber(min=1), nargs=-1, metavar="[ID...]"),
+    "retry", arg("ids", WholeNumber(min=1), nargs=-1, metavar="[ID...]"),
     flag("--all every", "Try all dead jobs again."),
     examples=("nuggets pipeline retry 17", "nuggets pipeline retry --all"),
-)
+)  # fmt: skip
 def retry(call: Invocation, ids: tuple[int, ...], every: bool) -> None:
     """Try dead jobs again. A job that waits after a failure is tried at once, and one that left a part of its text
     unread reads on.
@@ -154,7 +129,7 @@ def retry(call: Invocation, ids: tuple[int, ...], every: bool) -> None:
         raise bad_input("needs either ids or --all", "pipeline retry")
     with call.needed_pipeline() as opened:
         count = opened.retry_dead() if every else len([opened.retry(each) for each in dict.fromkeys(ids)])
-    call.answer({"retried": count}, [f"{plural(count, 'job')} {'waits' if count == 1 else 'wait'} again."])
+    call.answer({"retried": count}, [f"{plural(count, 'job waits', 'jobs wait')} again."])
 
 
 @pipeline.add(
@@ -190,22 +165,18 @@ def resume(call: Invocation) -> None:
 )  # fmt: skip
 def proposals(call: Invocation, decided_too: bool, limit: int) -> None:
     """List proposals that wait for you, newest first, each with the sentence it comes from."""
+    found: Sequence[StoredProposal] = ()
+    said: dict[str, str] = {}
     with call.pipeline() as opened:
-        found = opened.proposals(all=decided_too, most=limit) if opened is not None else ()
-        said = {one.id: _sentence(opened, one) for one in found} if opened is not None else {}
-    call.answer(
-        lambda: [as_json(one) | {"sentence": said[one.id]} for one in found], _proposal_lines(found, said)
-    )
-
-
-def _sentence(opened: Pipeline, proposal: StoredProposal) -> str:
-    """What of the text a proposal comes from, "" where that is not known."""
-    if proposal.span is None:
-        return ""
-    try:
-        return opened.raw(proposal.raw_id).content[slice(*proposal.span)]
-    except NotFoundError:
-        return ""
+        if opened is not None:
+            found = opened.proposals(all=decided_too, most=limit)
+            for one in found:
+                try:
+                    said[one.id] = opened.raw(one.raw_id).content[slice(*one.span)] if one.span else ""
+                except NotFoundError:
+                    said[one.id] = ""
+    document = lambda: [as_json(one) | {"sentence": said[one.id]} for one in found]  # noqa: E731
+    call.answer(document, _proposal_lines(found, said))
 
 
 def _proposal_lines(found: Sequence[StoredProposal], said: Mapping[str, str]) -> Iterator[Line]:
@@ -226,14 +197,12 @@ def _proposal_lines(found: Sequence[StoredProposal], said: Mapping[str, str]) ->
 
 
 @pipeline.add(
-    "accept",
-    arg("ids", nargs=-1, metavar="[ID...]"),
+    "accept", arg("ids", nargs=-1, metavar="[ID...]"),
     opt(
         "--above", "0..1", "Every new note with at least this confidence that no rule objects to.",
         click.FloatRange(0.0, 1.0),
     ),
-    DRY_RUN,
-    YES,
+    DRY_RUN, YES,
     examples=("nuggets pipeline accept proposal-0123456789abcdef", "nuggets pipeline accept --above 0.8 --dry-run"),
 )  # fmt: skip
 def accept(
@@ -255,16 +224,26 @@ def accept(
             return None
         # Both sides of a change are seen beside each other before they are accepted at once.
         several = len(chosen) > 1 and any(one.changes for one in chosen)
-        if (above is not None or several) and asks(yes=yes):
-            call.preview(preview)
-            if not chosen or not call.confirm(f"Write {plural(len(chosen), 'note')}?"):
-                return None
+        question = f"Write {plural(len(chosen), 'note')}?"
+        if (above is not None or several) and not call.agreed(question, preview, yes=yes):
+            return None
         done = opened.accept(wanted, by=call.author.signature)
+    entry = done.change_set.id if done.change_set is not None else None
+    lines: list[Line] = []
+    if done.written:
+        lines += [f"Wrote {plural(len(done.written), 'note')}.", *undo_line(entry)]
+    if done.deduped:
+        lines.append(f"{plural(len(done.deduped), 'fact')} known already.")
+    if done.waiting:
+        lines.append(
+            warn(f"{plural(len(done.waiting), 'note')} could not be written yet; to be tried again.")
+        )
+    lines += [warn(f"{each}: {why}") for each, why in done.skipped]
     document = pick(
         done, "written deduped waiting", skipped=[{"id": id, "why": why} for id, why in done.skipped],
-        changeSet=done.change_set.id if done.change_set is not None else None, changesLeft=[one.id for one in changes],
+        changeSet=entry, changesLeft=[one.id for one in changes],
     )  # fmt: skip
-    call.answer(document, [*_accepted_lines(done), *_left_lines(changes)])
+    call.answer(document, [*(lines or ["Nothing to accept."]), *_left_lines(changes)])
     return NOT_FOUND if done.skipped and not (done.written or done.deduped or done.waiting) else None
 
 
@@ -274,19 +253,6 @@ def _left_lines(changes: Collection[StoredProposal]) -> Iterator[Line]:
         wait = plural(len(changes), "change of a note waits", "changes of notes wait")
         yield warn(f"{wait} for you, old and new: nuggets pipeline proposals")
         yield dim(f"To take one: nuggets pipeline accept {next(iter(changes)).id}")
-
-
-def _accepted_lines(done: Accepted) -> Iterator[Line]:
-    if done.written:
-        undo = f"  nuggets undo {done.change_set.id}" if done.change_set is not None else ""
-        yield (f"Wrote {plural(len(done.written), 'note')}.", dim(undo))
-    if done.deduped:
-        yield f"{plural(len(done.deduped), 'fact')} known already."
-    if done.waiting:
-        yield warn(f"{plural(len(done.waiting), 'note')} could not be written yet; to be tried again.")
-    yield from (warn(f"{each}: {why}") for each, why in done.skipped)
-    if not (done.written or done.deduped or done.waiting or done.skipped):
-        yield "Nothing to accept."
 
 
 @pipeline.add(
@@ -299,15 +265,13 @@ def refuse(call: Invocation, ids: tuple[str, ...]) -> int | None:
         wanted = opened.resolve_ids(ids)
         refused = opened.refuse(wanted, by=call.author.signature)
         unknown = opened.unknown_proposals(wanted)
-    decided = len(wanted) - len(unknown) - refused
-    if not call.as_json:
-        for each in unknown:
-            write_error(f"{shorten(each, LONGEST)}: no such proposal")
-        if decided:
-            write_error(f"{plural(decided, 'proposal')} already decided")
+    for each in unknown:
+        call.note(f"{shorten(each)}: no such proposal")
+    if decided := len(wanted) - len(unknown) - refused:
+        call.note(f"{plural(decided, 'proposal')} already decided")
     entry = refused.change_set.id if refused.change_set is not None else None
-    said = (f"Refused {plural(refused, 'proposal')}.", dim(f"  nuggets undo {entry}" if entry else ""))
-    call.answer({"refused": int(refused), "changeSet": entry}, [said])
+    lines = [f"Refused {plural(refused, 'proposal')}.", *undo_line(entry)]
+    call.answer({"refused": int(refused), "changeSet": entry}, lines)
     return None if refused else NOT_FOUND
 
 
@@ -322,26 +286,23 @@ def text(call: Invocation, id: str) -> None:
 
     ID is the id of the text, the start of it, or the number of its job.
     """
-    with call.needed_pipeline() as opened:
-        found = opened.text(id)
-    call.answer(lambda: _text_document(found), _text_lines(found))
-
-
-def _text_document(found: TextTrail) -> dict[str, Any]:
     from nuggets_tui.pipeline_words import stamp
 
+    with call.needed_pipeline() as opened:
+        found = opened.text(id)
     raw = found.raw
-    return pick(
+    document = pick(
         raw, "id status content nugget_name=nugget project session=source_id source_type author model prompt_version",
         submittedAt=stamp(raw.created_at), readAt=stamp(raw.extracted_at) or None,
         duplicateOf=raw.duplicate_of or None, removedAt=stamp(raw.removed_at) or None,
         deletedAt=stamp(raw.gone_at) or None,
         unread=[{"start": start, "end": end} for start, end in found.unread],
     ) | pick(found, "entities job facts=proposals")  # fmt: skip
+    call.answer(document, _text_lines(found))
 
 
 def _text_lines(found: TextTrail) -> Iterator[Line]:
-    from nuggets_tui.pipeline_words import removed_line, submitted_line
+    from nuggets_tui.pipeline_words import STATES, reason_of, removed_line, submitted_line
 
     raw = found.raw
     yield bold(raw.id)
@@ -355,7 +316,15 @@ def _text_lines(found: TextTrail) -> Iterator[Line]:
         yield f"facts  {len(found.proposals):,}"
     elif raw.status == "extracted":
         yield "facts  none found"
-    yield from map(_fact_line, found.proposals)
+    for one in found.proposals:
+        sign, _, word = STATES[one.status]
+        why = reason_of(one)
+        told = (
+            f"waits for you: {why}".removesuffix(": ") if one.open else "; ".join(filter(None, (word, why)))
+        )
+        style: SpanStyle = "warn" if one.open else "good" if one.status == "applied" else "dim"
+        at = one.note_id or one.target_note or one.id
+        yield (f"  {sign or '!'} ", one.content, Span(f"  {told}", style), dim(f"  {at}"))
     yield from ("", *raw.content.split("\n"))
 
 
@@ -380,17 +349,6 @@ def _reading_lines(found: TextTrail) -> Iterator[Line]:
             yield dim(f"       those {', '.join(f'{start:,} to {end:,}' for start, end in found.unread)}")
     if job is not None and job.error:
         yield Span(f"job    {job.id}: {job.error}", "bad" if job.status == "dead" else "warn")
-
-
-def _fact_line(one: StoredProposal) -> Line:
-    from nuggets_tui.pipeline_words import STATES, reason_of
-
-    sign, _, word = STATES[one.status]
-    why = reason_of(one)
-    told = f"waits for you: {why}".removesuffix(": ") if one.open else "; ".join(filter(None, (word, why)))
-    style: SpanStyle = "warn" if one.open else "good" if one.status == "applied" else "dim"
-    at = one.note_id or one.target_note or one.id
-    return (f"  {sign or '!'} ", Span(one.content), Span(f"  {told}", style), dim(f"  {at}"))
 
 
 @pipeline.add("remove", _ID, DRY_RUN, examples=("nuggets pipeline remove raw-0123456789abcdef",))
@@ -442,23 +400,18 @@ def sweep(call: Invocation, dry_run: bool) -> None:
 
     The daemon and the open app do so every six hours. Settings: [pipeline.retention].
     """
-    with call.needed_pipeline() as opened:
-        done = opened.sweep(dry_run)
-    deleted = {camel(kind): count for kind, count in done.counts.items()}
-    call.answer(pick(done, "dry_run whole restored", deleted=deleted), _sweep_lines(done))
-
-
-def _sweep_lines(done: Sweep) -> Iterator[Line]:
     from nuggets_tui.pipeline_words import SWEPT
 
+    with call.needed_pipeline() as opened:
+        done = opened.sweep(dry_run)
     found = [(f"{count:,}", SWEPT[kind][count != 1]) for kind, count in done.counts.items() if count]
-    if not found:
-        yield "Nothing is old enough to be deleted."
-    else:
-        yield from ("Would delete:" if done.dry_run else "Deleted:", *table(found))
+    nothing: list[Line] = ["Nothing is old enough to be deleted."]
+    lines = ["Would delete:" if done.dry_run else "Deleted:", *table(found)] if found else nothing
     if done.restored:
         stay = plural(done.restored, "removed text stays", "removed texts stay")
-        yield dim(f"{stay}: a note of it is shown again")
+        lines.append(dim(f"{stay}: a note of it is shown again"))
+    deleted = {camel(kind): count for kind, count in done.counts.items()}
+    call.answer(pick(done, "dry_run whole restored", deleted=deleted), lines)
 
 
 @pipeline.add("clear", YES, examples=("nuggets pipeline clear --yes",))
@@ -469,10 +422,10 @@ def clear(call: Invocation, yes: bool) -> None:
     refuse_agents("deleting the submitted texts")
     with call.needed_pipeline() as opened:
         question = "Delete all texts, documents, conversations and proposals for good?"
-        go_on = call.must_confirm(yes, "pipeline clear", question)
-        if go_on:
+        agreed = call.agreed(question, yes=yes, needs_yes="pipeline clear")
+        if agreed:
             opened.clear()
-    call.answer({"cleared": go_on}, ["Deleted them all." if go_on else NOTHING_CHANGED])
+    call.answer({"cleared": agreed}, ["Deleted them all." if agreed else NOTHING_CHANGED])
 
 
 # Health
@@ -491,14 +444,11 @@ def health(call: Invocation) -> int | None:
         call.answer(None, ["No text was submitted yet: there is nothing to measure."])
         return None
     domains = [
-        pick(
-            one,
-            "name score status said problems",
-            figures={camel(name): value for name, value in one.figures.items()},
-        )
+        pick(one, "name score status said problems")
+        | {"figures": {camel(name): value for name, value in one.figures.items()}}
         for one in report.domains
     ]
-    call.answer(lambda: as_json(report) | {"domains": domains}, _health_lines(report))
+    call.answer(as_json(report) | {"domains": domains}, _health_lines(report))
     return None if report.healthy else 1
 
 
@@ -518,9 +468,8 @@ def _health_lines(report: HealthReport) -> Iterator[Line]:
     if report.recommendations:
         yield dim("       nuggets pipeline maintain --dry-run")
     if any(HealthProblem.JOBS_LOST in one.problems for one in report.domains):
-        yield dim(
-            "why    nuggets pipeline jobs --status dead; to try one all the same: nuggets pipeline retry ID"
-        )
+        again = "to try one all the same: nuggets pipeline retry ID"
+        yield dim(f"why    nuggets pipeline jobs --status dead; {again}")
     yield dim(MAINTENANCE[report.mode])
     yield from (dim(f"{age(run.at, now)}: {run_words(run)}") for run in report.runs[:_SHOWN_RUNS])
 
@@ -539,8 +488,7 @@ class _RepairName(click.Choice[str]):
         f"Run this repair, recommended or not. Can be repeated. One of {', '.join(MaintenanceAction)}.",
         _RepairName([*map(str, MaintenanceAction)], case_sensitive=False), multiple=True,
     ),
-    flag("--force", "Run it although it ran a short while ago or did not help today; not for agents."),
-    DRY_RUN,
+    flag("--force", "Run it although it ran a short while ago or did not help today; not for agents."), DRY_RUN,
     examples=("nuggets pipeline maintain --dry-run", "nuggets pipeline maintain --action checkFtsConsistency"),
 )  # fmt: skip
 def maintain(call: Invocation, named: tuple[str, ...], force: bool, dry_run: bool) -> int | None:
@@ -548,44 +496,26 @@ def maintain(call: Invocation, named: tuple[str, ...], force: bool, dry_run: boo
 
     --dry-run lists each thing that would be put right. Repairs never delete or merge notes.
     """
+    from nuggets_tui.pipeline_words import REPAIRS, gate_words, run_words
+
+    now, lines = datetime.now(UTC), list[Line]()
     with call.needed_pipeline() as opened:
         wanted = [MaintenanceAction(name) for name in dict.fromkeys(named)]
-        if not named:
-            wanted = [one.action for one in opened.diagnose().recommendations]
-        if dry_run:
-            plans = [opened.maintenance_plan(one, force=force) for one in wanted]
-            call.answer([as_json(one) | {"count": one.count} for one in plans], _plan_lines(plans))
-            return None
-        runs = opened.maintain(wanted, force=force)
-    call.answer(runs, _run_lines(runs))
-    return 1 if any(one.status in ("denied", "failed") for one in runs) else None
-
-
-def _plan_lines(plans: Sequence[MaintenancePlan]) -> Iterator[Line]:
-    from nuggets_tui.pipeline_words import REPAIRS, gate_words
-
-    if not plans:
-        yield "Nothing is recommended."
+        wanted = wanted or [one.action for one in opened.diagnose().recommendations]
+        plans = [opened.maintenance_plan(one, force=force) for one in wanted] if dry_run else []
+        runs = () if dry_run else opened.maintain(wanted, force=force)
     for plan in plans:
-        yield (bold(f"{plan.action}  "), REPAIRS[plan.action])
-        yield f"  {plan.said}"
-        yield from (dim(f"    {repair.said}") for repair in plan.repairs[:_LISTED])
-        if len(plan.repairs) > _LISTED:
-            yield dim(f"    and {len(plan.repairs) - _LISTED:,} more")
-        if plan.left_alone:
-            yield dim(f"  {plan.left_alone}")
-        held = gate_words(plan.gate, plan.until, datetime.now(UTC))
-        if held:
-            yield warn(f"  It would not run now: {held}.")
-
-
-def _run_lines(runs: Sequence[MaintenanceRun]) -> Iterator[Line]:
-    from nuggets_tui.pipeline_words import run_words
-
-    if not runs:
-        yield "Nothing is recommended."
+        lines += [(bold(f"{plan.action}  "), REPAIRS[plan.action]), f"  {plan.said}"]
+        lines += [dim(f"    {repair.said}") for repair in plan.repairs[:_LISTED]]
+        more = len(plan.repairs) - _LISTED
+        lines += [dim(f"    and {more:,} more")] if more > 0 else []
+        lines += [dim(f"  {plan.left_alone}")] if plan.left_alone else []
+        held = gate_words(plan.gate, plan.until, now)
+        lines += [warn(f"  It would not run now: {held}.")] if held else []
     for run in runs:
-        style: SpanStyle = "warn" if run.status in ("denied", "failed") else ""
-        yield Span(run_words(run, datetime.now(UTC)), style)
+        lines.append(Span(run_words(run, now), "warn" if run.status in ("denied", "failed") else ""))
         if run.status == "done" and run.left and run.action is MaintenanceAction.REQUEUE:
-            yield dim("  nuggets pipeline jobs --status dead says why")
+            lines.append(dim("  nuggets pipeline jobs --status dead says why"))
+    document = [as_json(one) | {"count": one.count} for one in plans] if dry_run else runs
+    call.answer(document, lines or ["Nothing is recommended."])
+    return 1 if any(one.status in ("denied", "failed") for one in runs) else None

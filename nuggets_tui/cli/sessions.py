@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 from core.errors import AmbiguousError, NotFoundError
 from core.model.names import iso
 from core.projects import project_root
+from core.verbs import NOTHING_SAVED
 from nuggets_tui.calling_session import session_id, working_folder
-from nuggets_tui.cli.invocation import Invocation, read_text
-from nuggets_tui.cli.options import arg, group, limit, opt
-from nuggets_tui.cli.output import Line, Span, bold, dim, pick, table, write_error
-from nuggets_tui.cli.texts import read_file
+from nuggets_tui.cli.invocation import NOT_FOUND, Invocation, read_file, read_text
+from nuggets_tui.cli.options import Group, arg, limit, opt
+from nuggets_tui.cli.output import Line, Span, bold, dim, pick, table
 from nuggets_tui.cli.values import FOLDER, WholeNumber
 from nuggets_tui.session_words import given_words, helped_words, memory_lines, score_lines
 from nuggets_tui.words import plural
@@ -23,40 +23,33 @@ if TYPE_CHECKING:
     from core.pipeline.records import SessionOverview, SessionPage
     from core.pipeline.service import Pipeline
 
-NOT_FOUND: Final = 1
 # A page says no more of it than fits a look.
 _MOST_SHOWN: Final = 20
 _MOST_LOOKED_AT: Final = 5_000
-_TEXT: Final = arg("text")
 _SESSION: Final = opt(
     "--session", "ID", "Which one (default: NUGGETS_SESSION, else of this terminal or agent)."
 )
 _PROJECT: Final = opt("--project", "NAME", "Project it is about (default: the folder you are in).")
+_TRANSCRIPT: Final = "The whole conversation, as text or as the agent keeps it; is read whole for facts."
 
-
-@group(
+session = Group(
     "session",
+    "Keep the place of an agent's session, so that work can go on after a crash or a compaction.\n\n"
+    "The hooks of `nuggets agent install` call these by themselves.",
+    usual="list",
     examples=(
-        "nuggets session", "nuggets session recover", "nuggets session checkpoint 'Tests pass. Open: docs.'",
+        "nuggets session",
+        "nuggets session recover",
+        "nuggets session checkpoint 'Tests pass. Open: docs.'",
     ),
-)  # fmt: skip
-def session(call: Invocation) -> None:
-    """Keep the place of an agent's session, so that work can go on after a crash or a compaction.
-
-    The hooks of `nuggets agent install` call these by themselves.
-    """
-    _print_sessions(call, 50)
+)
 
 
 @session.add("list", limit("Show at most N (50).", default=50), examples=("nuggets session list --limit 5",))
 def list_(call: Invocation, limit: int) -> None:
     """List sessions, the latest first, with how many checkpoints are kept of each."""
-    _print_sessions(call, limit)
-
-
-def _print_sessions(call: Invocation, most: int) -> None:
     with call.pipeline() as pipeline:
-        found = pipeline.sessions.all(most) if pipeline is not None else ()
+        found = pipeline.sessions.all(limit) if pipeline is not None else ()
     rows = [
         (
             one.session,
@@ -88,7 +81,23 @@ def show(call: Invocation, session: str | None) -> None:
         page = pipeline.sessions.page(_found(pipeline, session))
     notes = call.memory.snapshot.by_id
     titles = {one.note_id: notes[one.note_id].title for one in page.memories if one.note_id in notes}
-    call.answer(lambda: _page_document(page, titles), _page_lines(page, titles))
+    score, compared = page.overview.score, page.comparison
+    scored = order = None
+    if score is not None:
+        more = pick(score, "confidence novel_context=novel reasoning model", scoredAt=_time(score.scored))
+        scored = _score_document(score) | more
+    if compared is not None:
+        order = pick(compared, "predictor ndcg baseline") | pick(compared.averages, "average drifts")
+    names = "note_id times ahead relevance lexical_use=lexical"
+    document = _session_document(page.overview) | {
+        "kept": [_checkpoint_document(one) for one in page.checkpoints],
+        "scored": scored,
+        "memories": [
+            pick(one, names, title=titles.get(one.note_id), at=_time(one.at)) for one in page.memories
+        ],
+        "order": order,
+    }
+    call.answer(document, lambda: _page_lines(page, titles))
 
 
 def _no_session(where: str) -> NotFoundError:
@@ -116,7 +125,7 @@ def _found(pipeline: Pipeline, said: str | None) -> str:
 
 
 @session.add(
-    "checkpoint", _TEXT, _SESSION, _PROJECT,
+    "checkpoint", arg("text"), _SESSION, _PROJECT,
     examples=("nuggets session checkpoint 'Tests pass. Open: docs.'",),
 )  # fmt: skip
 def checkpoint(call: Invocation, text: str, session: str | None, project: str | None) -> None:
@@ -131,13 +140,7 @@ def checkpoint(call: Invocation, text: str, session: str | None, project: str | 
 
 
 @session.add(
-    "end",
-    _SESSION,
-    _PROJECT,
-    opt(
-        "--transcript", "FILE", "The whole conversation, as text or as the agent keeps it; is read whole for facts.",
-        FOLDER,
-    ),
+    "end", _SESSION, _PROJECT, opt("--transcript", "FILE", _TRANSCRIPT, FOLDER),
     examples=("nuggets session end", "nuggets session end --transcript talk.jsonl"),
 )  # fmt: skip
 def end(call: Invocation, session: str | None, project: str | None, transcript: str | None) -> None:
@@ -146,22 +149,15 @@ def end(call: Invocation, session: str | None, project: str | None, transcript: 
     The conversation tells which of the memories that were recalled in the session helped.
     """
     name, about = session_id(session, str(call.folder)), _project(project)
-    said = read_file(transcript, errors="replace") if transcript is not None else ""
+    said = read_file(transcript, NOTHING_SAVED, errors="replace") if transcript is not None else ""
     with call.made_pipeline() as pipeline:
         done = pipeline.sessions.end(name, project=about, conversation=said)
     warning = done.text.warning if done.text is not None else ""
     shown = warning or ("nothing was said in the conversation" if said and done.text is None else "")
-    if shown and not call.as_json:
-        write_error(f"warning: {shown}")
-    checkpoints = [_checkpoint_document(one) for one in done.checkpoints]
+    call.note(f"warning: {shown}" if shown else "")
     text = done.text.raw_id if done.text is not None else None
-    document = {
-        "session": name,
-        "project": about,
-        "checkpoints": checkpoints,
-        "text": text,
-        "warning": warning,
-    }
+    document: dict[str, Any] = {"session": name, "project": about, "text": text, "warning": warning}
+    document["checkpoints"] = [_checkpoint_document(one) for one in done.checkpoints]
     saved = f"Saved the conversation as {text}." if text else ""
     helped = f"{helped_words(done.score)}." if done.score.recalled else ""
     kept = (f"Kept checkpoint {one.id}." for one in done.checkpoints)
@@ -170,12 +166,10 @@ def end(call: Invocation, session: str | None, project: str | None, transcript: 
 
 
 @session.add(
-    "recover",
-    opt("--session", "ID", "Which one (default: the last one of the project)."),
-    _PROJECT,
+    "recover", opt("--session", "ID", "Which one (default: the last one of the project)."), _PROJECT,
     opt("--max-tokens", "N", "Budget of the answer (500).", WholeNumber(min=50)),
     examples=("nuggets session recover", "nuggets session recover --session s1 --max-tokens 2000"),
-)
+)  # fmt: skip
 def recover(call: Invocation, session: str | None, project: str | None, max_tokens: int | None) -> int | None:
     """Show what a session left at its checkpoints and since, newest first. Exit code 1 when there is nothing."""
     found = None
@@ -186,11 +180,10 @@ def recover(call: Invocation, session: str | None, project: str | None, max_toke
     lines: list[Line] = ["There is nothing to pick up."]
     document: dict[str, Any] = {"found": False}
     if found is not None:
-        lines = [
-            bold(f"Session {found.session}, {plural(found.count, 'checkpoint')}"), *found.text.splitlines(),
-        ]  # fmt: skip
+        head = bold(f"Session {found.session}, {plural(found.count, 'checkpoint')}")
+        lines = [head, *found.text.splitlines()]
         names = "session project author count shown truncated=cut text"
-        document = {"found": True} | pick(found, names, at=_time(found.at))
+        document = pick(found, names, found=True, at=_time(found.at))
     call.answer(document, lines)
     return None if found else NOT_FOUND
 
@@ -204,29 +197,6 @@ def _project(given: str | None) -> str:
 
 def _score_document(score: SessionScore) -> dict[str, Any]:
     return pick(score, "status score lexical_use=lexical recalled used")
-
-
-def _page_document(page: SessionPage, titles: Mapping[str, str]) -> dict[str, Any]:
-    score, compared = page.overview.score, page.comparison
-    scored = order = None
-    if score is not None:
-        more = pick(score, "confidence novel_context=novel reasoning model", scoredAt=_time(score.scored))
-        scored = _score_document(score) | more
-    if compared is not None:
-        order = pick(compared, "predictor ndcg baseline") | pick(compared.averages, "average drifts")
-    memories = [
-        pick(
-            one,
-            "note_id times ahead relevance lexical_use=lexical",
-            title=titles.get(one.note_id),
-            at=_time(one.at),
-        )
-        for one in page.memories
-    ]
-    kept = [_checkpoint_document(one) for one in page.checkpoints]
-    return _session_document(page.overview) | {
-        "kept": kept, "scored": scored, "memories": memories, "order": order,
-    }  # fmt: skip
 
 
 def _time(milliseconds: int | None) -> str | None:
@@ -255,15 +225,10 @@ def _page_lines(page: SessionPage, titles: Mapping[str, str]) -> Iterator[Line]:
     ended = f"ended {_minute(one.ended)}" if one.ended is not None else "open, or cut off"
     began = f"{plural(one.prompts, 'prompt')} · began {_minute(one.started)}"
     yield dim(f"{one.project or 'no project'} · {began} · {ended}")
-    yield ""
-    yield bold("What it was given")
-    yield from memory_lines(page, titles)
+    lines: list[Line] = ["", bold("What it was given"), *memory_lines(page, titles)]
     if one.score is not None:
-        yield ""
-        yield bold("How much that helped")
-        yield from score_lines(page)
-    yield ""
-    yield bold(f"Checkpoints: {len(page.checkpoints)}")
+        lines += ["", bold("How much that helped"), *score_lines(page)]
+    yield from (*lines, "", bold(f"Checkpoints: {len(page.checkpoints)}"))
     for kept in page.checkpoints[:_MOST_SHOWN]:
         yield dim(f"{_minute(kept.created_at)}  {kept.cause.replace('_', ' ')}")
         yield from (f"  {line}" for line in kept.digest.splitlines() if line.strip())

@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from core.errors import ErrorCode, StorageError, remedy_for
+from core.errors import ErrorCode
 from core.verbs import NOTHING_SAVED, add_document, credential_warning
 from nuggets_tui.calling_session import named_session
-from nuggets_tui.cli.invocation import Invocation, ask_to_type, bad_input, read_text, text_of
-from nuggets_tui.cli.options import arg, command, flag, group, limit, must_be_named, new_nugget, opt
-from nuggets_tui.cli.output import Line, Span, SpanStyle, as_json, bold, dim, pick, table, warn, write_error
+from nuggets_tui.cli.invocation import (
+    NOT_FOUND,
+    STANDARD_INPUT,
+    Invocation,
+    ask_to_type,
+    bad_input,
+    read_file,
+)
+from nuggets_tui.cli.options import Group, arg, command, flag, limit, must_be_named, new_nugget, opt
+from nuggets_tui.cli.output import Line, Span, SpanStyle, as_json, bold, dim, pick, table, warn
 from nuggets_tui.cli.values import FOLDER
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
-    from core.pipeline.records import AddedDocument, Document, DocumentHit, Ingested, RawMemory
+    from core.pipeline.records import Document
 
 _EXCERPT: Final = 200
-_NOT_FOUND: Final = 1
 _WHO_WORKS: Final = (
     "`nuggets daemon` extracts the facts, or the app while it is open; "
     "`nuggets pipeline` says whether a model answers."
 )
 _DOCUMENT: Final = arg("document", metavar="ID|PATH|TITLE")
-_LIMIT: Final = limit("Show at most N (50).", default=50)
 _NONE: Final = ("no document was added yet", "add one with nuggets document add")
 _OUTCOMES: Final = {
     "new": "Added", "changed": "Added, to replace its former version:", "known": "Known already:",
@@ -37,8 +41,7 @@ _STYLES: Final[dict[str, SpanStyle]] = {"failed": "bad", "done": "good", "unchan
 
 
 @command(
-    "ingest",
-    arg("file", FOLDER, default="-"),
+    "ingest", arg("file", FOLDER, default="-"),
     opt("--nugget", "NAME", "Nugget for its facts (default: the project's, else memory)."),
     opt("--project", "NAME", "Project it is about, as a name or a folder."),
     opt("--session", "ID", "Conversation it comes from."),
@@ -47,7 +50,7 @@ _STYLES: Final[dict[str, SpanStyle]] = {"failed": "bad", "done": "good", "unchan
         'echo "We chose PostgreSQL over MongoDB." | nuggets ingest',
         "nuggets ingest summary.md --project app --session s1 --transcript talk.txt",
     ),
-)
+)  # fmt: skip
 def ingest(
     call: Invocation, file: str, nugget: str | None, project: str | None, session: str | None,
     transcript: str | None,
@@ -70,9 +73,9 @@ def ingest(
         raise bad_input("a transcript needs a session", "--transcript", NOTHING_SAVED, todo)
     if file == transcript == "-":
         said, todo = "cannot hold both the text and the transcript", "give one of them as a file"
-        raise bad_input(said, "standard input", NOTHING_SAVED, todo)
-    text = conversation_or_text(read_file(file))
-    talk = read_file(transcript, errors="replace") if transcript is not None else None
+        raise bad_input(said, STANDARD_INPUT, NOTHING_SAVED, todo)
+    text = conversation_or_text(read_file(file, NOTHING_SAVED))
+    talk = read_file(transcript, NOTHING_SAVED, errors="replace") if transcript is not None else None
     memory = call.memory_as_it_is if nugget else None
     known = memory.snapshot.nugget_names if memory else ()
     with call.made_pipeline(memory) as pipeline:
@@ -83,66 +86,42 @@ def ingest(
         raw = pipeline.raw(done.raw_id)
         kinds = pipeline.credentials_in(raw.id)
         status = None if call.as_json else pipeline.status()
-    if done.warning and not call.as_json:
-        write_error(f"warning: {done.warning}")
-    document = pick(
-        done, "id=raw_id status job_id entities protected warning", duplicateOf=done.duplicate_of or None,
-        **pick(raw, "nugget_name=nugget project session=source_id"),
-    )  # fmt: skip
-    lines = [*_saved_lines(done, raw), *filter(None, [new_nugget(raw.nugget, known) if nugget else ""])]
+    call.note(f"warning: {done.warning}" if done.warning else "")
+    document = pick(done, "id=raw_id status job_id entities protected warning")
+    document |= pick(
+        raw, "nugget_name=nugget project session=source_id", duplicateOf=done.duplicate_of or None
+    )
+    what = {
+        "duplicate": f"; {done.duplicate_of} says the same, so no facts are extracted again.",
+        "held": "; it waits while the pipeline is frozen (mutations_frozen).",
+    }.get(done.status, f"; facts found in it go to {raw.nugget}.")
+    lines: list[Line] = [("Saved as ", bold(done.raw_id), what)]
+    lines += [f"It mentions {', '.join(done.entities)}."] if done.entities else []
+    lines += ["It contains a decision."] if done.protected else []
+    lines += filter(None, [new_nugget(raw.nugget, known) if nugget else ""])
     if status is not None and done.status != "duplicate":
         lines.append(warn(f"Pipeline: {status.why}") if status.rests else dim(_WHO_WORKS))
     call.answer(document, lines, credential_warning("text", raw.id, kinds, ", which no model sees"))
 
 
-def _saved_lines(done: Ingested, raw: RawMemory) -> Iterator[Line]:
-    what = {
-        "duplicate": f"; {done.duplicate_of} says the same, so no facts are extracted again.",
-        "held": "; it waits while the pipeline is frozen (mutations_frozen).",
-    }.get(done.status, f"; facts found in it go to {raw.nugget}.")
-    yield ("Saved as ", bold(done.raw_id), what)
-    if done.entities:
-        yield f"It mentions {', '.join(done.entities)}."
-    if done.protected:
-        yield "It contains a decision."
-
-
-def read_file(file: str, *, errors: str = "strict") -> str:
-    """What a file, or standard input for "-", holds as UTF-8. errors: as of `bytes.decode`."""
-    if file == "-":
-        return read_text(file)
-    try:
-        with Path(file).expanduser().open("rb") as stream:
-            return text_of(stream, where=file, kept=NOTHING_SAVED, errors=errors)
-    except (OSError, RuntimeError, ValueError) as error:
-        said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        remedy = remedy_for(error, Path())
-        raise StorageError(
-            f"cannot be read ({said})", remedy=remedy, where=file, kept=NOTHING_SAVED,
-            todo="" if remedy else "give another file, or -",
-        ) from error  # fmt: skip
-
-
 # Documents
 
-
-@group("document", examples=("nuggets document add design.md", "nuggets document search 'retry policy'"))
-def document(call: Invocation) -> None:
-    """Make documents searchable: text, Markdown, HTML, PDF and pages of the web.
-
-    `nuggets daemon` reads and indexes them, or the app while it is open.
-    """
-    _list(call, removed=False, limit=50)
+document = Group(
+    "document",
+    "Make documents searchable: text, Markdown, HTML, PDF and pages of the web.\n\n"
+    "`nuggets daemon` reads and indexes them, or the app while it is open.",
+    usual="list",
+    examples=("nuggets document add design.md", "nuggets document search 'retry policy'"),
+)
 
 
 @document.add(
-    "add",
-    arg("sources", FOLDER, nargs=-1, required=True, metavar="FILE|URL|-..."),
+    "add", arg("sources", FOLDER, nargs=-1, required=True, metavar="FILE|URL|-..."),
     opt("--title", "TEXT", "Its title (default: what it calls itself)."),
     opt("--nugget", "NAME", "Nugget for facts that are extracted from it."),
     opt("--project", "NAME", "Project it is about."),
     examples=("nuggets document add design.md https://example.com/page", "nuggets document add -"),
-)
+)  # fmt: skip
 def add(
     call: Invocation, sources: tuple[str, ...], title: str | None, nugget: str | None, project: str | None
 ) -> None:
@@ -154,14 +133,14 @@ def add(
     if title is not None and len(sources) > 1:
         raise bad_input("names one document", "--title", NOTHING_SAVED, "add one document at a time")
     named = {"title": title or "", "nugget": nugget or "", "project": project or ""}
-    added: list[AddedDocument] = []
+    added = []
     with call.made_pipeline() as pipeline:
         for source in sources:
             if source != "-":
                 added.append(add_document(pipeline, source, **named))
                 continue
             if sys.stdin is None:
-                raise bad_input("is closed", "standard input", NOTHING_SAVED, code=ErrorCode.EMPTY)
+                raise bad_input("is closed", STANDARD_INPUT, NOTHING_SAVED, code=ErrorCode.EMPTY)
             ask_to_type()
             # One byte more than may be says that it is too long.
             data = sys.stdin.buffer.read(pipeline.configuration.documents.max_content_bytes + 1)
@@ -179,15 +158,12 @@ def add(
 
 
 @document.add(
-    "list", flag("--all removed", "Include removed ones and former versions."), _LIMIT,
+    "list", flag("--all removed", "Include removed ones and former versions."),
+    limit("Show at most N (50).", default=50),
     examples=("nuggets document list", "nuggets document list --all --json"),
 )  # fmt: skip
 def list_(call: Invocation, removed: bool, limit: int) -> None:
     """List documents, the one added last first, with how far each is."""
-    _list(call, removed=removed, limit=limit)
-
-
-def _list(call: Invocation, *, removed: bool, limit: int) -> None:
     from nuggets_tui.pipeline_words import document_state
 
     with call.pipeline() as pipeline:
@@ -206,24 +182,21 @@ def _list(call: Invocation, *, removed: bool, limit: int) -> None:
 )  # fmt: skip
 def show(call: Invocation, document: str, only_text: bool) -> None:
     """Show one document: where it comes from, how far it is, and its text."""
-    with call.needed_pipeline(*_NONE) as pipeline:
-        found = pipeline.documents.get(_named(document))
-        text = pipeline.documents.text(found.id)
-    head = [] if only_text else [*_detail_lines(found), ""]
-    call.answer(lambda: as_json(found) | {"text": text}, [*head, *text.splitlines()])
-
-
-def _detail_lines(one: Document) -> Iterator[Line]:
     from nuggets_tui.pipeline_words import age, document_state
 
-    yield (bold(_title(one)), dim(f"  {one.id}"))
-    yield f"{document_state(one)} · {one.length:,} characters · added {age(one.created_at, datetime.now(UTC))}"
-    if one.source:
-        yield dim(one.source)
-    if one.replaced_by:
-        yield dim(f"replaced by {one.replaced_by}")
-    if one.error:
-        yield warn(one.error)
+    with call.needed_pipeline(*_NONE) as pipeline:
+        one = pipeline.documents.get(_named(document))
+        text = pipeline.documents.text(one.id)
+    added = f"added {age(one.created_at, datetime.now(UTC))}"
+    head: list[Line] = [
+        (bold(_title(one)), dim(f"  {one.id}")),
+        f"{document_state(one)} · {one.length:,} characters · {added}",
+        *([dim(one.source)] if one.source else []),
+        *([dim(f"replaced by {one.replaced_by}")] if one.replaced_by else []),
+        *([warn(one.error)] if one.error else []),
+        "",
+    ]
+    call.answer(lambda: as_json(one) | {"text": text}, [*([] if only_text else head), *text.splitlines()])
 
 
 @document.add(
@@ -239,22 +212,17 @@ def search(call: Invocation, query: str, limit: int) -> int | None:
             waiting = sum(
                 one.status not in ("done", "unchanged", "failed") for one in pipeline.documents.all()
             )
-    call.answer([as_json(hit) | pick(hit, "type importance tag") for hit in hits], _hit_lines(hits, waiting))
-    return None if hits else _NOT_FOUND
-
-
-def _hit_lines(hits: Iterable[DocumentHit], waiting: int) -> Iterator[Line]:
-    none = True
+    lines: list[Line] = [] if hits else ["No document says this."]
     for hit in hits:
-        none = False
         text = " ".join(hit.text.split())
         place = f"  {hit.score:.2f}  {hit.document_id}, part {hit.place + 1}"
-        yield (bold(hit.title or hit.document_id), dim(place))
-        yield f"    {text[:_EXCERPT]}{'…' if len(text) > _EXCERPT else ''}"
-    if none:
-        yield "No document says this."
-    if none and waiting:
-        yield dim(f"{plural(waiting, 'document is', 'documents are')} not searchable yet: nuggets document")
+        lines.append((bold(hit.title or hit.document_id), dim(place)))
+        lines.append(f"    {text[:_EXCERPT]}{'…' if len(text) > _EXCERPT else ''}")
+    if waiting:
+        still = plural(waiting, "document is", "documents are")
+        lines.append(dim(f"{still} not searchable yet: nuggets document"))
+    call.answer([as_json(hit) | pick(hit, "type importance tag") for hit in hits], lines)
+    return None if hits else NOT_FOUND
 
 
 @document.add("remove", _DOCUMENT, examples=("nuggets document remove design.md",))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import string
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from nuggets_tui.quick_scan import Names
 
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 # So many names are offered at most.
 _MOST: Final = 200
 # What every shell takes as it is, between quotation marks of any kind and outside of them.
@@ -49,13 +50,13 @@ class Text(click.ParamType[str]):
         text = str(value)
         try:
             # Where the locale is plain ASCII, whatever else was typed comes as surrogates, one for each byte.
-            return os.fsencode(text).decode("utf-8") if any(map(_is_surrogate, text)) else text
+            return os.fsencode(text).decode("utf-8") if _SURROGATE.search(text) else text
         except UnicodeError:
             self.fail("is not valid UTF-8 text.", param, ctx)
 
 
 class Folder(Text):
-    """A folder in the spelling that the system gave and takes back; of text that is valid."""
+    """A file or folder in the spelling that the system gave and takes back; of text that is valid."""
 
     name = "folder"
 
@@ -85,43 +86,55 @@ class Number(click.types.FloatParamType):
     name = "number"
 
 
-def _is_surrogate(char: str) -> bool:
-    return "\ud800" <= char <= "\udfff"
-
-
 TEXT, FOLDER, COUNT = Text(), Folder(), WholeNumber(min=1)
 
 
 # Names that complete a value
 
 
-def completed(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+def completed(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The names of the memory's things that a value may be. Opens no log, writes nothing, never fails."""
     from click.shell_completion import CompletionItem
 
-    from core.projects import known_projects
-
-    offered: Iterable[tuple[str, str]]
     try:
-        if param.name == "nugget":
-            offered = ((name, "") for name in _names(ctx).nuggets)
-        elif param.name == "in_project" or (_subject(ctx), param.name) == ("projects", "name"):
-            offered = ((one.name, one.root) for one in known_projects(str(_folder(ctx))))
-        elif (ctx.info_name, param.name) in (("forget", "key"), ("remember", "key"), ("recall", "words")):
-            offered = _keys(ctx, _names(ctx))
-        elif (ctx.info_name, param.name) == ("search", "words"):
-            projects = [f"project:{one.name}" for one in known_projects(str(_folder(ctx)))]
-            nuggets = [f"nugget:{name}" for name in _names(ctx).nuggets]
-            offered = ((one, "") for one in (*projects, *nuggets) if not set(one) & set(" ,"))
-        elif param.name in _NOTES.get(_subject(ctx), ()):
-            offered = _notes(_names(ctx), incomplete)
-        else:
-            return []
+        offered = _offered(ctx, param.name or "", incomplete)
+        fitting = {name: told for name, told in offered if name.startswith(incomplete) and _inert(name)}
     except (NuggetsError, OSError, RuntimeError):
         return []
-    fitting = {name: told for name, told in offered if name.startswith(incomplete) and _inert(name)}
     told_of = {name: " ".join(plain(told).split()) for name, told in list(fitting.items())[:_MOST]}
     return [CompletionItem(name, help=told or None) for name, told in told_of.items()]
+
+
+def _offered(ctx: click.Context, param: str, incomplete: str) -> Iterable[tuple[str, str]]:
+    """Names that a parameter may have, each with what it is told with."""
+    from core.projects import known_projects
+    from nuggets_tui.quick_scan import names_in
+
+    folder = ctx.find_root().ensure_object(Invocation).folder
+    parent, name = ctx.parent, ctx.info_name or ""
+    # The command, or the group that it stands in.
+    subject = (parent.info_name or "") if parent is not None and parent.parent is not None else name
+    if param == "nugget":
+        return [(name, "") for name in names_in(folder).nuggets]
+    if param == "in_project" or (subject, param) == ("projects", "name"):
+        return [(one.name, one.root) for one in known_projects(str(folder))]
+    if (name, param) in (("forget", "key"), ("remember", "key"), ("recall", "words")):
+        wanted = ctx.params.get("nugget")
+        every = names_in(folder).keys.items()
+        return [(key, nugget) for nugget, keys in every if wanted in (None, nugget) for key in keys]
+    if (name, param) == ("search", "words"):
+        asked = [f"project:{one.name}" for one in known_projects(str(folder))]
+        asked += [f"nugget:{name}" for name in names_in(folder).nuggets]
+        return [(one, "") for one in asked if not set(one) & set(" ,")]
+    return _notes(names_in(folder), incomplete) if param in _NOTES.get(subject, ()) else []
+
+
+def _notes(names: Names, incomplete: str) -> Iterator[tuple[str, str]]:
+    """Titles once one was begun; else ids, each with its title."""
+    for note in names.notes:
+        yield note.id, note.title
+        if incomplete:
+            yield note.title, note.id
 
 
 def _inert(name: str) -> bool:
@@ -133,34 +146,3 @@ def _inert(name: str) -> bool:
     ascii_only = {char for char in name if char.isascii()}
     spaces = any(char.isspace() and char != " " for char in name)
     return name[:1].isalnum() and ascii_only <= _INERT and not spaces and name == plain(name)
-
-
-def _subject(ctx: click.Context) -> str:
-    """The command, or the group that it stands in."""
-    parent = ctx.parent
-    return (parent.info_name if parent is not None and parent.parent is not None else ctx.info_name) or ""
-
-
-def _names(ctx: click.Context) -> Names:
-    from nuggets_tui.quick_scan import names_in
-
-    return names_in(_folder(ctx))
-
-
-def _folder(ctx: click.Context) -> Path:
-    return ctx.find_root().ensure_object(Invocation).folder
-
-
-def _keys(ctx: click.Context, names: Names) -> Iterator[tuple[str, str]]:
-    wanted = ctx.params.get("nugget")
-    for nugget, keys in names.keys.items():
-        if wanted in (None, nugget):
-            yield from ((key, nugget) for key in keys)
-
-
-def _notes(names: Names, incomplete: str) -> Iterator[tuple[str, str]]:
-    """Titles once one was begun; else ids, each with its title."""
-    for note in names.notes:
-        yield note.id, note.title
-        if incomplete:
-            yield note.title, note.id

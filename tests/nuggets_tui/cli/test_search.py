@@ -105,7 +105,7 @@ def test_bars_are_for_a_terminal_and_what_answers_is_said_as_recall_says_it(
         # Behind it stands how old the note is, which the next second changes.
         assert piped.startswith(filled.ok("recall", *words).partition("(")[0])
         assert "▇" not in piped
-    monkeypatch.setattr("nuggets_tui.cli.recalling.is_terminal", lambda stream: True)
+    monkeypatch.setattr("nuggets_tui.cli.recall.is_terminal", lambda stream: True)
     assert "▇" in filled.ok("search", "auth", "middleware")
 
 

@@ -69,7 +69,8 @@ def test_shared_notes_are_files_of_the_work_tree_with_their_links_and_one_undo_t
     assert [one["file"] for one in shown["files"]] == ["deploy-to-staging.md", "vpn-setup.md"]
     assert shown["leftOut"] == [{"title": "Deploy to staging", "to": "Mine alone"}]
     assert tree(project) == before
-    assert "--yes" in nuggets.fails("team", "share", deploy, vpn)
+    refused = nuggets("team", "share", deploy, vpn)
+    assert (refused.exit_code, refused.stdout, "--yes" in refused.stderr) == (2, "", True)
     done = nuggets.json("team", "share", deploy, vpn, "--yes")
     folder = project / ".nuggets" / "notes"
     for one in done["files"]:

@@ -21,7 +21,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nuggets: Any) -> Pat
 
 @pytest.fixture
 def person(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    return lambda: monkeypatch.setattr("nuggets_tui.cli.team.can_ask", lambda: True)
+    return lambda: monkeypatch.setattr("nuggets_tui.cli.invocation.can_ask", lambda: True)
 
 
 def test_nothing_is_found_until_a_person_says_yes_and_one_line_says_how(

@@ -1,4 +1,4 @@
-"""Entries of the log as JSON and as lines for a person."""
+"""Entries of the history as JSON and as lines for a person."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from core.errors import NotFoundError
-from core.model.change import ChangeKind, ChangeSet, FileChange, FileRepair, NuggetChange
+from core.model.change import ChangeSet, FileChange, NuggetChange
 from core.model.change_parts import change_parts
 from core.model.entry import Conflict, Entry
 from core.model.note import plain_value, to_file_dict
@@ -26,7 +26,6 @@ _ACTIONS: Final = {
     "dropped a recall of": "recall dropped",
 }  # fmt: skip
 _STYLES: Final[dict[Sign, SpanStyle]] = {"+": "good", "-": "bad", "#": "bold"}
-_UNSIGNED: Final = ("#", "~", "@")
 _AUTHOR_WIDTH: Final = 20
 _PREVIEWED: Final = 20
 _VALUE_LINES: Final = 12
@@ -36,7 +35,7 @@ _VALUE_LINES: Final = 12
 
 
 def entry_documents(memory: Memory, entries: Sequence[Entry]) -> list[dict[str, Any]]:
-    """Entries of the log, each with what of it is taken back at present."""
+    """Entries of the history, each with what of it is taken back at present."""
     taken_back = memory.history.taken_back()
     return [entry_document(entry, taken_back) for entry in entries]
 
@@ -57,23 +56,34 @@ def nothing_of(planned: ChangeSet) -> ChangeSet:
 
 
 def entry_document(entry: Entry, taken_back: Collection[str] = ()) -> dict[str, Any]:
-    """An entry of the log, with each thing that can be taken back alone under its own id.
+    """An entry of the history, with each thing that can be taken back alone under its own id.
 
     taken_back: ids of entries and of such things that are taken back at present.
     """
     entry = _without_credentials(entry)
     made, conflict = entry.change_set, entry.conflict
-    told = pick(entry, "id state undone") | pick(made, "at reason kind")
-    return told | {
-        "author": made.author.name or made.author.kind,
-        "authorKind": made.author.kind,
-        "about": made.about or None,
-        "changes": _changes(made, taken_back),
-        # Incoming is what waits, current what is in the file.
-        "conflict": None
-        if conflict is None
-        else pick(conflict, "what code where field base incoming=ours current=theirs"),
-    }
+    changes = [
+        {"part": number, "id": part.id, "undone": part.id in taken_back or made.id in taken_back} | _change(part)
+        for number, part in enumerate(change_parts(made), 1)
+    ]  # fmt: skip
+    told = {fact.nugget for fact in made.facts}
+    whole: dict[str, Any] = {"part": None, "id": None, "undone": made.id in taken_back}
+    for nugget in made.nuggets:
+        if nugget.name not in told:
+            sides = _sides(plain_value(nugget.before), plain_value(nugget.after))
+            changes.append(whole | _named("nugget", _action(nugget), nugget.name, nugget=nugget.name) | sides)
+    for mend in made.mends:
+        # A file that was made sound, or, kind "undo", put back as it was.
+        before: dict[str, Any] = {"sha256": mend.before, "kept": f"quarantine/{mend.kept}"}
+        versions = [before, {"sha256": mend.after, "kept": None}]
+        versions = versions[::-1] if made.kind == "undo" else versions
+        changes.append(whole | _named("file", "changed", mend.path) | _sides(*versions))
+    # Incoming is what waits, current what is in the file.
+    names = "what code where field base incoming=ours current=theirs"
+    return pick(
+        entry, "id state undone", author=made.author.name or made.author.kind, authorKind=made.author.kind,
+        about=made.about or None, changes=changes, conflict=pick(conflict, names) if conflict is not None else None,
+    ) | pick(made, "at reason kind")  # fmt: skip
 
 
 def _without_credentials(entry: Entry) -> Entry:
@@ -92,20 +102,6 @@ def _without_credentials(entry: Entry) -> Entry:
     return msgspec.structs.replace(entry, change_set=masks.change_set(made), conflict=told)
 
 
-def _changes(made: ChangeSet, taken_back: Collection[str]) -> list[dict[str, Any]]:
-    found = []
-    for number, part in enumerate(change_parts(made), 1):
-        undone = part.id in taken_back or made.id in taken_back
-        found.append({"part": number, "id": part.id, "undone": undone} | _change(part))
-    told = {fact.nugget for fact in made.facts}
-    unnamed: dict[str, Any] = {"part": None, "id": None, "undone": made.id in taken_back}
-    for nugget in made.nuggets:
-        if nugget.name not in told:
-            sides = _sides(plain_value(nugget.before), plain_value(nugget.after))
-            found.append(unnamed | _named("nugget", _action(nugget), nugget.name, nugget=nugget.name) | sides)
-    return found + [unnamed | _mend(mend, made.kind) for mend in made.mends]
-
-
 def _change(part: ChangeSet) -> dict[str, Any]:
     """What a part is about: its first note, else its fact, else its file."""
     verb = deeds_of(part)[0].verb
@@ -113,14 +109,13 @@ def _change(part: ChangeSet) -> dict[str, Any]:
     if part.notes:
         change, note = part.notes[0], part.notes[0].note
         named = _named("fact" if note.is_fact else "note", action, note.title, note.id, note.nugget_name)
-        named["key"] = note.key if note.is_fact else None
         sides = (None if side is None else to_file_dict(side) for side in (change.before, change.after))
-        return named | _sides(*sides)
+        return named | {"key": note.key if note.is_fact else None} | _sides(*sides)
     if part.facts:
         fact = part.facts[0]
         key = fact.after.key if fact.after is not None else fact.key
-        named = _named("fact", action, key, nugget=fact.nugget) | {"key": key}
-        return named | _sides(plain_value(fact.before), plain_value(fact.after))
+        named = _named("fact", action, key, nugget=fact.nugget)
+        return named | {"key": key} | _sides(plain_value(fact.before), plain_value(fact.after))
     file = part.files[0]
     texts = (
         None if data is None else {"content": data.decode("utf-8", "replace")}
@@ -129,19 +124,11 @@ def _change(part: ChangeSet) -> dict[str, Any]:
     return _named("file", _action(file), file.path) | _sides(*texts)
 
 
-def _mend(mend: FileRepair, kind: ChangeKind) -> dict[str, Any]:
-    """A file that was made sound, or, kind "undo", put back as it was."""
-    before: dict[str, Any] = {"sha256": mend.before, "kept": f"quarantine/{mend.kept}"}
-    sides = [before, {"sha256": mend.after, "kept": None}]
-    return _named("file", "changed", mend.path) | _sides(*(sides[::-1] if kind == "undo" else sides))
-
-
 def _named(
     what: str, action: str, title: str, note_id: str | None = None, nugget: str | None = None
 ) -> dict[str, Any]:
-    return {
-        "what": what, "action": action, "noteId": note_id, "nuggetName": nugget, "key": None, "title": title,
-    }  # fmt: skip
+    named = {"what": what, "action": action, "noteId": note_id, "nuggetName": nugget}
+    return named | {"key": None, "title": title}
 
 
 def _action(change: FileChange | NuggetChange) -> str:
@@ -163,27 +150,26 @@ def _sides(before: dict[str, Any] | None, after: dict[str, Any] | None) -> dict[
 
 def log_lines(entries: Iterable[Entry], taken_back: Collection[str]) -> list[Line]:
     """A line for each entry: when, by whom, what was done, its id, what became of it."""
-    return table([_cells(_without_credentials(entry), taken_back) for entry in entries], flexible=2)
-
-
-def _cells(entry: Entry, taken_back: Collection[str]) -> tuple[Span, ...]:
-    told, author = deed(entry.change_set), entry.change_set.author
-    return (
-        dim(local_time(entry.change_set.at)),
-        Span(shorten(str(author), _AUTHOR_WIDTH), "bold" if author.kind == "person" else ""),
-        Span(f"{told.verb} {told.what}", "dim" if entry.undone or entry.change_set.kind == "hit" else ""),
-        dim(entry.id),
-        _mark(entry, taken_back),
-    )
-
-
-def _mark(entry: Entry, taken_back: Collection[str]) -> Span:
-    if entry.state == "conflict":
-        return warn("conflict: waits for you")
-    if entry.state == "settled":
-        return dim("conflict: resolved")
-    some = sum(id.startswith(f"{entry.id}.") for id in taken_back)
-    return warn("undone" if entry.undone else f"{some} undone" if some else "")
+    rows = []
+    for entry in map(_without_credentials, entries):
+        told, author = deed(entry.change_set), entry.change_set.author
+        some = sum(id.startswith(f"{entry.id}.") for id in taken_back)
+        mark = warn("undone" if entry.undone else f"{some} undone" if some else "")
+        if entry.state == "conflict":
+            mark = warn("conflict: waits for you")
+        elif entry.state == "settled":
+            mark = dim("conflict: resolved")
+        quiet = entry.undone or entry.change_set.kind == "hit"
+        rows.append(
+            (
+                dim(local_time(entry.change_set.at)),
+                Span(shorten(str(author), _AUTHOR_WIDTH), "bold" if author.kind == "person" else ""),
+                Span(f"{told.verb} {told.what}", "dim" if quiet else ""),
+                dim(entry.id),
+                mark,
+            )
+        )
+    return table(rows, flexible=2)
 
 
 def verbose_lines(entries: Iterable[Entry], taken_back: Collection[str], title_of: TitleOf) -> Iterator[Line]:
@@ -211,22 +197,19 @@ def _difference_lines(lines: Sequence[DiffLine], id: str = "") -> Iterator[Line]
     """A difference, indented and coloured; `id` stands behind its heading."""
     for line in lines:
         text = line.text.expandtabs(4)
-        text = text if line.sign in _UNSIGNED else f"{line.sign} {text}"
-        shown = Span(text, _STYLES.get(line.sign, "dim"))
         is_head = line.sign == "#"
+        shown = Span(
+            text if line.sign in ("#", "~", "@") else f"{line.sign} {text}", _STYLES.get(line.sign, "dim")
+        )
         yield ("  " if is_head else "    ", shown, dim(f"  {id}" if is_head and id else ""))
 
 
 def conflict_lines(conflict: Conflict, names: tuple[str, str] = ("incoming", "current")) -> Iterator[Line]:
-    """What was changed in two ways, and its three versions. names: what `ours` and `theirs` are called."""
+    """What was changed on both sides, and its three versions. names: what `ours` and `theirs` are called."""
     yield warn(f"{f'{conflict.where}: ' if conflict.where else ''}{conflict.what}")
-    sides = (
-        ("before", conflict.base, dim),
-        (names[0], conflict.ours, good),
-        (names[1], conflict.theirs, bad),
-    )
-    width = max(len(name) for name, *_ in sides)
-    for name, value, style in sides:
+    before, ours, theirs = ("before", conflict.base, dim), (names[0], conflict.ours, good), conflict.theirs
+    width = max(len("before"), *map(len, names))
+    for name, value, style in (before, ours, (names[1], theirs, bad)):
         lines = value.split("\n") if value else ["(nothing)"]
         for number, line in enumerate(lines[:_VALUE_LINES]):
             yield (dim(f"  {'' if number else name:{width}}  "), style(line))

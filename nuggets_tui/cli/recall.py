@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,28 +14,10 @@ import msgspec
 from core import verbs
 from core.errors import NotFoundError, NuggetsError
 from core.model.saved_search import SavedSearch
-from nuggets_tui.answers import (
-    answer_lines,
-    candidate_lines,
-    passage_lines,
-    recall_lines,
-    related_lines,
-    why_candidate,
-)
-from nuggets_tui.cli.invocation import Invocation
-from nuggets_tui.cli.options import (
-    EXPLAIN,
-    LISTING,
-    QUERY,
-    arg,
-    command,
-    filters,
-    flag,
-    group,
-    limit,
-    opt,
-    query_and_note,
-)
+from nuggets_tui import answers, words
+from nuggets_tui.cli import options
+from nuggets_tui.cli.invocation import NOT_FOUND, Invocation
+from nuggets_tui.cli.options import QUERY, arg, command, flag, group, opt
 from nuggets_tui.cli.output import (
     LONGEST,
     Line,
@@ -44,25 +26,23 @@ from nuggets_tui.cli.output import (
     dim,
     is_terminal,
     pick,
+    picks,
     shorten,
     table,
     terminal_width,
+    undo_line,
     warn,
-    write_error,
     write_lines,
 )
-from nuggets_tui.words import PASSAGE, about, certainty, stale_lines, whose_words
 
 if TYPE_CHECKING:
     from core.facts.recall import Recall
     from core.memory import Memory
     from core.model.judgement import Standing
     from core.pipeline.records import Conversation
-    from core.search import Explanation, Filters, Hit, SearchResult
-    from core.search.query_syntax import Clause
+    from core.search import Explanation, Filters, Hit
     from core.search.results import Passage
 
-NOT_FOUND = 1
 # As many hits as a search shows.
 _SHOWN = 10
 _BAR, _WIDE_BAR = 8, 16
@@ -87,15 +67,14 @@ Everything else counts as words. A note must meet all options and conditions.
 
 
 @command(
-    "recall",
-    QUERY,
+    "recall", QUERY,
     opt("--nugget", "NAME", "Ask only this nugget."),
     opt("--session", "ID", "Session for which the recall counts."),
     flag("--expand", "Add the notes linked to the answer, and the conversation it came from."),
     flag("--syntax", "Read conditions, quotes and exclusions, as search does."),
-    EXPLAIN,
+    options.EXPLAIN,
     examples=("nuggets recall test command", "nuggets recall deploy --nugget project --json"),
-)
+)  # fmt: skip
 def recall(
     call: Invocation, words: tuple[str, ...], nugget: str | None, session: str | None, expand: bool, syntax: bool,
     explain: str | None,
@@ -105,42 +84,43 @@ def recall(
     Everything in the question counts as words, quotes and dashes too. Exit code 1 when nothing answers, or when it is
     not sure: then it shows up to three notes that may answer.
     """
+    from core.search import Filters
     from nuggets_tui.calling_session import session_id
 
-    query, explain = query_and_note(words, explain)
+    query, explain = options.query_and_note(words, explain)
     # A note that is not there ends the call before a recall is counted.
     named = call.memory.search.named(explain).id if explain else ""
     memory = call.memory_as_it_is
     id = session_id(session, str(call.folder))
     found = memory.recall(query, nugget, id, syntax=syntax, decode=explain is not None)
-    explained = [] if explain is None else _explained_recall(call, query, nugget, syntax, found, named)
-    if memory.uncounted_recalls and not call.as_json:
-        write_error("warning: the recall could not be counted; the answer is not affected")
+    explained: list[Explained] = []
+    if explain is not None:
+        # The note that is named, else the one that answered, else those that may answer.
+        answered = found.note_id if (found.note_id or "") in call.memory.search.snapshot.by_id else None
+        ids = [named or answered or ""] if named or answered else [one.note_id for one in found.candidates]
+        chosen = Filters(nugget=nugget)
+        shown = memory.search.result(query, _SHOWN, chosen, syntax=syntax).hits if ids else ()
+        explained = [_explain(call, query, id, _SHOWN, chosen, shown, syntax) for id in ids]
+    if memory.uncounted_recalls:
+        call.note("warning: the recall could not be counted; the answer is not affected")
     related = verbs.related(memory.search.snapshot, found.note_id) if expand else []
     origins = [*filter(None, [found.note_id]), *(note.id for note, _ in related)] if expand else []
     talks = _conversations(call, origins)
-    if not call.as_json:
-        _say_how_it_ended(query, found)
-        if not (found.found or found.passages or explained) and found.judgement != "not sure":
-            return NOT_FOUND
+    _say_how_it_ended(call, query, found)
+    if not (call.as_json or found.found or found.passages or explained) and found.judgement != "not sure":
+        return NOT_FOUND
     call.answer(
         lambda: (
             recall_document(found)
-            | (
-                {}
-                if explain is None
-                else {"explained": [explained_document(one.explanation) for one in explained]}
-            )
+            | ({"explained": [explained_document(one.explanation) for one in explained]} if explain is not None else {})
             | (_expanded_document(related, talks) if expand else {})
         ),
         lambda: (
-            *_answer(memory, found),
-            *related_lines(related),
-            *passage_lines(found),
+            *_answer(memory, found), *answers.related_lines(related), *answers.passage_lines(found),
             *chain.from_iterable(("", *one.lines()) for one in explained),
             *chain.from_iterable(map(_conversation_lines, talks)),
         ),
-    )
+    )  # fmt: skip
     # After the answer: the next question to a large memory need not read it again.
     memory.search.keep()
     return 0 if found.found else NOT_FOUND
@@ -149,20 +129,20 @@ def recall(
 def _answer(memory: Memory, found: Recall) -> Iterator[Line]:
     now = datetime.now(UTC)
     if found.found:
-        return recall_lines(memory, found, now, lambda id: f"nuggets note show {id} prints all")
-    return candidate_lines(memory, found, now)
+        return answers.recall_lines(memory, found, now, lambda id: f"nuggets note show {id} prints all")
+    return answers.candidate_lines(memory, found, now)
 
 
-def _say_how_it_ended(query: str, found: Recall) -> None:
+def _say_how_it_ended(call: Invocation, query: str, found: Recall) -> None:
     """Says on standard error what the lines of an answer are not."""
-    short = shorten(query, LONGEST)
+    short = shorten(query)
     if not found.found and found.passages and not found.candidates:
-        write_error(f"no note answers {short!r}; these parts of documents may")
+        call.note(f"no note answers {short!r}; these parts of documents may")
     elif found.judgement == "not sure":
-        write_error(f"not sure what answers {short!r}; these notes may")
+        call.note(f"not sure what answers {short!r}; these notes may")
     elif not found.found:
         further = f"; to look further: nuggets search {shlex.quote(query)}" if short == query else ""
-        write_error(f"nothing found for {short!r}{further}")
+        call.note(f"nothing found for {short!r}{further}")
 
 
 def recall_document(found: Recall) -> dict[str, Any]:
@@ -170,25 +150,24 @@ def recall_document(found: Recall) -> dict[str, Any]:
     told = pick(found, "answer confidence certainty margin found key match nugget_name via note_id")
     told |= _where_from(found, found.stale)
     if not found.found:
-        candidates = [
-            pick(
-                one, "id=note_id title first_line nugget_name holds lacks likelihood", why=why_candidate(one)
-            )
-            | _where_from(one, one.stale)
+        names = "id=note_id title first_line nugget_name holds lacks likelihood"
+        told["judgement"] = found.judgement
+        told["candidates"] = [
+            pick(one, names, why=answers.why_candidate(one)) | _where_from(one, one.stale)
             for one in found.candidates
         ]
-        told |= {"judgement": found.judgement, "candidates": candidates}
+    for name, sides in (("disputedBy", found.disputed_by), ("disputes", found.disputes)):
+        if sides:
+            told[name] = [
+                pick(one, "content", noteId=one.note_id or None)
+                | ({"proposalId": one.proposal_id} if one.proposal_id else {})
+                for one in sides
+            ]
     passages = [
         pick(one, "document_id title source text score likelihood", part=one.place + 1)
         for one in found.passages
     ]
-    more: dict[str, Any] = {
-        "disputedBy": [_side_document(one) for one in found.disputed_by],
-        "disputes": [_side_document(one) for one in found.disputes],
-        "passages": passages,
-        "undecoded": found.undecoded,
-        "skipped": found.skipped,
-    }
+    more = {"passages": passages, "undecoded": found.undecoded, "skipped": found.skipped}
     return told | {name: value for name, value in more.items() if value}
 
 
@@ -200,37 +179,28 @@ def _where_from(one: Any, stale: Sequence[Standing]) -> dict[str, Any]:
     return {name: value for name, value in told.items() if value}
 
 
-def _side_document(one: Any) -> dict[str, Any]:
-    proposal = {"proposalId": one.proposal_id} if one.proposal_id else {}
-    return pick(one, "content", noteId=one.note_id or None) | proposal
-
-
-def _expanded_document(related: Sequence[tuple[Any, str]], talks: Iterable[Conversation]) -> dict[str, Any]:
+def _expanded_document(related: Sequence[tuple[Any, str]], talks: Sequence[Conversation]) -> dict[str, Any]:
     # Of a conversation, `start` and `length` count characters of the whole.
     return {
         "related": [pick(note, "id title content nugget_name", reason=reason) for note, reason in related],
-        "transcripts": [
-            pick(one, "session project text start length cut revisions note_ids=notes") for one in talks
-        ],
+        "transcripts": picks(talks, "session project text start length cut revisions note_ids=notes"),
     }
 
 
-def _conversations(call: Invocation, note_ids: Sequence[str]) -> tuple[Conversation, ...]:
+def _conversations(call: Invocation, note_ids: Sequence[str]) -> Sequence[Conversation]:
     """The conversations that notes came from; none, with a warning, where the pipeline cannot be read."""
-    if not note_ids:
-        return ()
     try:
-        with call.pipeline() as pipeline:
-            return pipeline.conversations(note_ids) if pipeline is not None else ()
+        if note_ids:
+            with call.pipeline() as pipeline:
+                return pipeline.conversations(note_ids) if pipeline is not None else ()
     except NuggetsError as error:
-        if not call.as_json:
-            write_error(f"warning: the conversation is not shown: {error.message}")
-        return ()
+        call.note(f"warning: the conversation is not shown: {error.message}")
+    return ()
 
 
 def _conversation_lines(one: Conversation) -> Iterator[Line]:
     """A conversation for people, with a sign where it was cut."""
-    yield (dim("≡ "), dim(f"session {one.session}{f' of {one.project}' if one.project else ''}"))
+    yield dim(f"≡ session {one.session}{f' of {one.project}' if one.project else ''}")
     before, behind = "… " * (one.start > 0), " …" * (one.start + len(one.text) < one.length)
     yield from (f"  {line}" for line in f"{before}{one.text.strip()}{behind}".split("\n"))
 
@@ -239,11 +209,7 @@ def _conversation_lines(one: Conversation) -> Iterator[Line]:
 
 
 @command(
-    "search",
-    QUERY,
-    limit(default=_SHOWN, show_default=True),
-    *LISTING,
-    EXPLAIN,
+    "search", QUERY, options.limit(default=_SHOWN, show_default=True), *options.LISTING, options.EXPLAIN,
     epilog=_LANGUAGE,
     examples=(
         "nuggets search auth token",
@@ -251,7 +217,7 @@ def _conversation_lines(one: Conversation) -> Iterator[Line]:
         "nuggets search deploy --scope project --json",
         'nuggets search "how do we roll back?" --explain note-ops-1a2b',
     ),
-)
+)  # fmt: skip
 def search(call: Invocation, words: tuple[str, ...], limit: int, explain: str | None, **values: Any) -> int:
     """Search the notes, best first. What answers stands first, as `nuggets recall` prints it; less likely notes follow
     after a blank line. On a terminal, bars show the parts of each score.
@@ -259,29 +225,36 @@ def search(call: Invocation, words: tuple[str, ...], limit: int, explain: str | 
     Exit code 1 when no note is likely to answer, even if some share words with the query.
     """
     from core.search.judge import CANDIDATE_FROM
+    from core.search.query_syntax import parse_question
 
-    query, explain = query_and_note(words, explain)
+    query, explain = options.query_and_note(words, explain)
     memory = call.memory
-    chosen = filters(memory.search.snapshot, values)
+    chosen = options.filters(memory.search.snapshot, values)
     note_id = memory.search.named(explain).id if explain else ""
     found = memory.search.result(query, limit, chosen)
-    if note_id:
-        return _print_explained(
-            call, found.clauses, [_explain(call, query, note_id, limit, chosen, found.hits)]
-        )
     answer = memory.search.answer(query, chosen, found)
     likely = max((hit.breakdown.likelihood for hit in found.hits), default=0.0)
     unlikely = answer.judgement == "nothing" and likely < CANDIDATE_FROM and not found.passages
-    status = NOT_FOUND if unlikely else 0
-    if not found.listed and not call.as_json:
-        write_error(f"nothing found for {shorten(query, LONGEST)!r}{_how_read(query, found)}")
+    if not (found.listed or note_id or call.as_json):
+        # What is more than words is told as it was read.
+        question = parse_question(query)
+        more = question.narrow or question.phrases or any(clause.broken for clause in found.clauses)
+        how = f" ({'; '.join(shorten(clause.text) for clause in found.clauses)})" if more else ""
+        call.note(f"nothing found for {shorten(query)!r}{how}")
         return NOT_FOUND
+    # What looks like more than words and was taken for words: the hits alone would not tell.
+    misread = [f"note: {shorten(clause.text)}" for clause in found.clauses if clause.broken]
+    write_lines(misread, to_error=True)
     if explain is not None:
-        explained = [_explain(call, query, hit.note.id, limit, chosen, found.hits) for hit in found.hits]
-        return _print_explained(call, found.clauses, explained, status)
-    _print_misread(found.clauses)
-    if not answer.found and answer.judgement != "found" and found.hits and not call.as_json:
-        _say_how_it_ended(query, answer)
+        ids = [note_id] if note_id else [hit.note.id for hit in found.hits]
+        explained = [_explain(call, query, id, limit, chosen, found.hits) for id in ids]
+        call.answer(
+            lambda: [explained_document(one.explanation) for one in explained],
+            lambda: (line for one in explained for line in (*one.lines(), *([""] if len(explained) > 1 else []))),
+        )  # fmt: skip
+        return NOT_FOUND if unlikely and not note_id else 0
+    if not answer.found and answer.judgement != "found" and found.hits:
+        _say_how_it_ended(call, query, answer)
     stale = memory.stale_references(hit.note for hit in found.hits)
     call.answer(
         lambda: [hit_document(hit, stale) for hit in found.listed],
@@ -289,7 +262,7 @@ def search(call: Invocation, words: tuple[str, ...], limit: int, explain: str | 
     )
     # After the answer: the next search of a large memory need not read it again.
     memory.search.keep()
-    return status
+    return NOT_FOUND if unlikely else 0
 
 
 def _listed(
@@ -298,8 +271,7 @@ def _listed(
     """The answer, then the other hits; a blank line stands before those that are less likely."""
     from core.search.results import Passage
 
-    bars = is_terminal(sys.stdout)
-    above = True
+    bars, above = is_terminal(sys.stdout), True
     if answer.found:
         yield from _answer(memory, answer)
         answering = [hit for hit in hits if not isinstance(hit, Passage) and hit.note.id == answer.note_id]
@@ -318,13 +290,13 @@ def _listed(
 def _hit_lines(memory: Memory, hit: Hit, bars: bool, stale: Sequence[Standing]) -> Iterator[Line]:
     from core.search import snippet
 
-    note, parts = hit.note, hit.breakdown
-    said = about(memory, note.nugget_name, note, hit.project, hit.whose, datetime.now(UTC))
+    note, parts, now = hit.note, hit.breakdown, datetime.now(UTC)
+    said = words.about(memory, note.nugget_name, note, hit.project, hit.whose, now)
     # Where conditions alone were asked for, nothing was weighed.
-    said += f"; {certainty(parts.likelihood)}" if parts.blend else ""
-    text = snippet(note.content, parts.matched, PASSAGE).text
-    yield from answer_lines(note.title, text, said, note.id, is_fact=note.is_fact)
-    yield from (warn(f"  {shorten(line, LONGEST)}") for line in stale_lines(stale, datetime.now(UTC)))
+    said += f"; {words.certainty(parts.likelihood)}" if parts.blend else ""
+    text = snippet(note.content, parts.matched, words.PASSAGE).text
+    yield from answers.answer_lines(note.title, text, said, note.id, is_fact=note.is_fact)
+    yield from (warn(f"  {shorten(line)}") for line in words.stale_lines(stale, now))
     if note.hidden:
         yield warn("  hidden")
     if bars and parts.blend:
@@ -336,8 +308,8 @@ def _passage_lines(one: Passage, bars: bool) -> Iterator[Line]:
     from core.search.highlight import WIDTH, snippet
 
     found = one.found
-    said = f"  {found.document_id}, part {found.place + 1}; {certainty(one.likelihood)}"
-    yield (warn("document "), bold(shorten(found.title or found.source, LONGEST)), dim(said))
+    said = f"  {found.document_id}, part {found.place + 1}; {words.certainty(one.likelihood)}"
+    yield (warn("document "), bold(shorten(found.title or found.source)), dim(said))
     room = (terminal_width() or LONGEST) - len(_INDENT)
     text, matches = snippet(found.text, one.matched, min(WIDTH, room))
     pieces: list[str | Span] = [_INDENT]
@@ -371,22 +343,6 @@ def _blocks(share: float, cells: int) -> str:
     return "▇" * max(0, min(cells, round(share * 2 * cells))) or "▏"
 
 
-def _how_read(query: str, found: SearchResult) -> str:
-    """How a query was read, for one that found nothing and is more than words; "" for words."""
-    from core.search.query_syntax import parse_question
-
-    question, clauses = parse_question(query), found.clauses
-    if not (question.narrow or question.phrases or any(clause.broken for clause in clauses)):
-        return ""
-    return f" ({'; '.join(shorten(clause.text, LONGEST) for clause in clauses)})"
-
-
-def _print_misread(clauses: Sequence[Clause]) -> None:
-    """What looks like more than words and was taken for words: the hits alone would not tell."""
-    misread = (shorten(clause.text, LONGEST) for clause in clauses if clause.broken)
-    write_lines([f"note: {text}" for text in misread], to_error=True)
-
-
 def hit_document(hit: Hit | Passage, stale: Mapping[str, Sequence[Standing]]) -> dict[str, Any]:
     """A hit for programs. stale: what notes name of code that moved or is gone, by their ids."""
     from core.search.highlight import snippet
@@ -395,11 +351,13 @@ def hit_document(hit: Hit | Passage, stale: Mapping[str, Sequence[Standing]]) ->
     if isinstance(hit, Passage):
         found = hit.found
         piece = snippet(found.text, hit.matched)
-        told = {"kind": "document"} | pick(
-            found, "document_id title source nugget_name=nugget", part=found.place + 1
-        )
+        told = {"kind": "document"} | pick(found, "document_id title source nugget_name=nugget")
         told |= pick(hit, "vector_score=vector text_score=words blended=blend likelihood sure matched")
-        return told | {"snippet": piece.text, "snippetMatches": piece.matches}
+        return told | {
+            "part": found.place + 1,
+            "snippet": piece.text,
+            "snippetMatches": piece.matches,
+        }
     parts = hit.breakdown
     piece = snippet(hit.note.content, parts.matched)
     told = pick(hit.note, "id title nugget_name") | _where_from(hit, stale.get(hit.note.id, ()))
@@ -435,8 +393,7 @@ def _explain(
     beside, searched = memory.search.beside(), memory.search.snapshot
     request = SearchRequest(
         parse_question(query, memory.search.index().excludes) if syntax else plain_question(query),
-        datetime.now(UTC).astimezone(),
-        filters=chosen, shown=shown, snapshot=searched,
+        datetime.now(UTC).astimezone(), filters=chosen, shown=shown, snapshot=searched,
         whose=(lambda id: "yours") if beside is None else beside.joined.whose,
     )  # fmt: skip
 
@@ -444,32 +401,6 @@ def _explain(
         return shorten(searched.by_id[id].title, _TITLE) if id in searched.by_id else id
 
     return Explained(explanation, lambda: _why_lines(explanation, why(explanation, request, title_of)))
-
-
-def _explained_recall(
-    call: Invocation, query: str, nugget: str | None, syntax: bool, found: Recall, named: str
-) -> list[Explained]:
-    """The note whose id is `named`, else the one that answered, else the candidates, explained for the query."""
-    from core.search import Filters
-
-    answered = found.note_id is not None and found.note_id in call.memory.search.snapshot.by_id
-    ids = (
-        [named] if named else [found.note_id or ""] if answered else [one.note_id for one in found.candidates]
-    )
-    chosen = Filters(nugget=nugget)
-    shown = call.memory.search.result(query, _SHOWN, chosen, syntax=syntax).hits if ids else ()
-    return [_explain(call, query, id, _SHOWN, chosen, shown, syntax) for id in ids]
-
-
-def _print_explained(
-    call: Invocation, clauses: Sequence[Clause], explained: Sequence[Explained], status: int = 0
-) -> int:
-    _print_misread(clauses)
-    call.answer(
-        lambda: [explained_document(one.explanation) for one in explained],
-        lambda: (line for one in explained for line in (*one.lines(), *([""] if len(explained) > 1 else []))),
-    )
-    return status
 
 
 def explained_document(explanation: Explanation) -> dict[str, Any]:
@@ -493,10 +424,10 @@ def _why_lines(explanation: Explanation, answer: Any) -> Iterator[Line]:
 
     hit = explanation.hit
     score = number(answer.blend) if answer.lines else ""
-    said = f"from project {hit.project}" if hit.project else whose_words(hit.whose)
+    said = f"from project {hit.project}" if hit.project else words.whose_words(hit.whose)
     whose = Span(f"  {said}" if said else "", "dim" if hit.whose == "yours" else "warn")
     hidden = warn("  hidden" if hit.note.hidden else "")
-    yield (f"{score:<6}", bold(shorten(hit.note.title, LONGEST)), dim(f"  {hit.note.id}"), hidden, whose)
+    yield (f"{score:<6}", bold(shorten(hit.note.title)), dim(f"  {hit.note.id}"), hidden, whose)
     yield (_INDENT, Span(answer.outcome, "good" if answer.is_hit else "warn"))
     yield from (f"{_INDENT}{sentence}" for sentence in answer.sentences)
     for line in answer.lines:
@@ -505,9 +436,7 @@ def _why_lines(explanation: Explanation, answer: Any) -> Iterator[Line]:
         for given in line.given:
             yield Span(f"{number(given.value):>16}  {given.text}", "dim" if given.quiet else "")
     if answer.lines:
-        yield ""
-        yield (f"{number(answer.blend):>10}  ", bold("score"))
-        yield ""
+        yield from ("", (f"{number(answer.blend):>10}  ", bold("score")), "")
         names = {line.name for line in answer.lines}
         yield from (dim(f"{_INDENT}{name:<8}{meaning}") for name, meaning in MEANINGS if name in names)
 
@@ -521,21 +450,16 @@ def searches(call: Invocation) -> int:
     saved = call.memory.searches
     if saved.broken is not None:
         raise saved.broken
-    none = (
-        'No saved searches. To save one: nuggets searches keep NAME QUERY, such as "auth" "token tag:auth".'
-    )
+    none = 'No saved searches. To save one: nuggets searches keep NAME QUERY, e.g. "auth" "token tag:auth".'
     rows = [(bold(one.name), dim(one.query)) for one in saved.all]
-    call.answer([pick(one, "name query") for one in saved.all], table(rows, flexible=1) or [none])
+    call.answer(picks(saved.all, "name query"), table(rows, flexible=1) or [none])
     return 1 if saved.problem else 0
 
 
 @searches.add(
-    "keep",
-    arg("name"),
-    arg("query"),
-    flag("--replace again", "Replace the search saved under this name."),
+    "keep", arg("name"), arg("query"), flag("--replace again", "Replace the search saved under this name."),
     examples=("nuggets searches keep tokens 'auth token'",),
-)
+)  # fmt: skip
 def keep(call: Invocation, name: str, query: str, again: bool) -> None:
     """Save a search under a name, in searches.toml of the memory."""
     search = SavedSearch(" ".join(name.split()), query)
@@ -544,12 +468,11 @@ def keep(call: Invocation, name: str, query: str, again: bool) -> None:
 
 
 @searches.add(
-    "drop",
-    arg("names", nargs=-1, required=True, metavar="NAME..."),
+    "drop", arg("names", nargs=-1, required=True, metavar="NAME..."),
     examples=("nuggets searches drop tokens",),
-)
+)  # fmt: skip
 def drop(call: Invocation, names: tuple[str, ...]) -> None:
     """Delete saved searches. No note is touched, and nuggets undo brings them back."""
     done = call.memory.searches.delete(names)
-    said = ("Deleted ", bold(", ".join(names)), dim(f"  nuggets undo {done.id}"))
-    call.answer({"dropped": names, "changeSet": done.id}, [said])
+    lines = [("Deleted ", bold(", ".join(names)), "."), *undo_line(done.id)]
+    call.answer({"dropped": names, "changeSet": done.id}, lines)
