@@ -52,6 +52,11 @@ class Sessions:
     def __init__(self, pipeline: Pipeline) -> None:
         self._pipeline = pipeline
 
+    @property
+    def reads_conversations(self) -> bool:
+        """Whether a conversation is read at the end of its session without a person handing it in."""
+        return self._pipeline.configuration.continuity.read_conversations
+
     def follow(self, *events: SessionEvent) -> tuple[Checkpoint, ...]:
         """Puts down what happened in sessions, without credentials, as all hooks, tools and commands do, in one
         transaction with the job that each end leaves; the checkpoints that came of it: before a compaction, at the end,

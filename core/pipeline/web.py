@@ -191,5 +191,6 @@ def _is_here(host: str) -> bool:
 
 def said(error: BaseException) -> str:
     """What an error says, tame, and without the number of the system, which tells people nothing."""
-    told = (isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__
+    system = error if isinstance(error, OSError) else error.__context__
+    told = (isinstance(system, OSError) and system.strerror) or str(error) or type(error).__name__
     return "".join(letter if letter.isprintable() else " " for letter in told[:200])

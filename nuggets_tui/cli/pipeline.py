@@ -32,7 +32,8 @@ from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
     from core.pipeline.health import HealthReport
-    from core.pipeline.records import PipelineStatus, RemovedText, StoredProposal, TextTrail
+    from core.pipeline.records import Entity, PipelineStatus, RemovedText, StoredProposal, TextTrail
+    from core.pipeline.service import Pipeline
 
 _STATUSES: Final = ("held", "pending", "leased", "completed", "dead")
 _ID: Final = arg("id")
@@ -93,6 +94,45 @@ def _status_lines(found: PipelineStatus) -> Iterator[Line]:
     if found.embeddings is not None:
         yield f"embeddings  {embedding_state(found.embeddings)}"
     yield from (warn(one.message) for one in found.warnings)
+
+
+@pipeline.add(
+    "setup",
+    choice("--provider provider", ("ollama", "claude-code"), "What answers (ollama).", default="ollama"),
+    opt("--model", "NAME", "The model (the one in the settings, else the first that is there)."),
+    DRY_RUN,
+    YES,
+    examples=("nuggets pipeline setup", "nuggets pipeline setup --model llama3.2:3b --yes"),
+)
+def setup(call: Invocation, provider: Any, model: str | None, dry_run: bool, yes: bool) -> None:
+    """Find a model, have it read one text, and name it in the settings, as one entry of the history."""
+    from core.pipeline.setup import TEXT, try_model
+
+    if not dry_run:
+        refuse_agents("choosing the model that reads your texts")
+    memory = call.memory
+    found = try_model(memory.settings.pipeline, provider, model or "")
+    others = [name for name in found.models if name != found.model]
+    lines: list[Line] = [
+        f"{found.model or found.provider} answers" + (f" at {found.where}" if found.where else ""),
+        dim(f"read:   {TEXT}"),
+        *(f"found:  {fact}" for fact in found.facts),
+        dim(f"in {found.seconds:.1f} s" + (f"; also there: {', '.join(others)}" if others else "")),
+    ]
+    document = pick(found, "provider model where models facts seconds")
+    if dry_run:
+        call.answer(document, lines)
+        return
+    if not call.agreed("Let it read your texts from now on?", lines, yes=yes):
+        return
+    done = memory.save_settings(found.settings)
+    kept = (
+        f"Kept in settings.toml.  nuggets undo {done.id}" if done.files else "The settings name it already."
+    )
+    call.answer(
+        document | {"changeSet": done.id if done.files else None},
+        [*(lines if yes else ()), kept, dim("Submit a text: nuggets ingest FILE; `nuggets daemon` or the open app reads it.")],
+    )
 
 
 @pipeline.add(
@@ -426,6 +466,48 @@ def clear(call: Invocation, yes: bool) -> None:
         if agreed:
             opened.clear()
     call.answer({"cleared": agreed}, ["Deleted them all." if agreed else NOTHING_CHANGED])
+
+
+# Entities
+
+
+@pipeline.add(
+    "entities", arg("query", default="", metavar="[NAME]"), _LIMIT,
+    examples=("nuggets pipeline entities", "nuggets pipeline entities postgres"),
+)  # fmt: skip
+def entities(call: Invocation, query: str, limit: int) -> None:
+    """List the people, products and things that texts name, those named most first."""
+    with call.pipeline() as opened:
+        found = opened.entities(query, limit) if opened is not None else ()
+    rows = [(bold(one.name), dim(", ".join(one.aliases)), plural(one.mentions, "mention")) for one in found]
+    call.answer(found, table(rows, flexible=1) or ["No entities."])
+
+
+@pipeline.add("merge", arg("keep"), arg("other"), examples=("nuggets pipeline merge PostgreSQL Postgres",))
+def merge(call: Invocation, keep: str, other: str) -> None:
+    """Make one entity of two that are one thing. The other's names lead to the kept one, in later texts, too."""
+    with call.needed_pipeline() as opened:
+        done = opened.merge_entities(_entity(opened, keep).id, _entity(opened, other).id)
+    back = dim(f'  nuggets pipeline part "{done.name}" "{other}"')
+    call.answer(done, [(f"{done.name} is also {', '.join(done.aliases)} now.", back)])
+
+
+@pipeline.add("part", arg("entity"), arg("name"), examples=("nuggets pipeline part PostgreSQL Postgres",))
+def part(call: Invocation, entity: str, name: str) -> None:
+    """Take a name from an entity: what was merged is two things again. What came since stays with the one kept."""
+    with call.needed_pipeline() as opened:
+        done = opened.part_entity(_entity(opened, entity).id, name)
+    call.answer(done, [f"{done.name} is no longer {name}."])
+
+
+def _entity(opened: Pipeline, said: str) -> Entity:
+    name = " ".join(said.casefold().split())
+    for one in opened.entities(said, _MOST):
+        if name in map(str.casefold, (one.name, one.canonical_name, *one.aliases)):
+            return one
+    raise NotFoundError(
+        "no such entity", where=said, kept=NOTHING_CHANGED, todo="nuggets pipeline entities lists them"
+    )
 
 
 # Health
