@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import codecs
-import html
 import io
 import logging
 import re
 import time
+from collections import Counter
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import PurePath
@@ -236,127 +236,62 @@ def _bad_pdf(error: Exception, where: str) -> DocumentError:
     return DocumentError(f"the PDF cannot be read ({said})", Fault.UNREADABLE, where=where)
 
 
-# Scripts and styles, whose text is none: an unclosed one goes on to the end of the page.
-_RAW: Final = re.compile(r"<(script|style)(?![\w:-])[^<>]*>.*?(?:</\1(?=[\s/>])[^>]*>|\Z)", re.I | re.S)
-# A declaration or a tag. A ">" inside quotes is part of an attribute, but where a quote is never closed.
-_MARKUP: Final = re.compile(
-    r"<(?:[!?][^>]*|(?P<end>/)?(?P<name>[a-zA-Z][a-zA-Z0-9:-]{0,63}+)"
-    r"(?:(?:[^<>\"']|\"[^<\"]*\"|'[^<']*')*+(?=>)|[^>]*))>"
+# Elements that are no part of what a page says.
+_DROPPED: Final = (
+    "nav", "noscript", "template", "svg", "iframe", "object", "canvas", "audio", "video", "select", "button",
+    "textarea", "dialog", "math", "script", "style",
+)  # fmt: skip
+_BLOCKS: Final = (
+    "address", "article", "aside", "blockquote", "center", "dd", "details", "div", "dl", "dt", "fieldset", "figcaption",
+    "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "main", "ol", "p", "pre", "section",
+    "summary", "table", "ul",
+)  # fmt: skip
+# What stands before and after an element, where it is no paragraph. Breaks are written as signs until white space that
+# was only layout is one space.
+_BREAK, _PARAGRAPH, _KEPT_SPACE = "\ue000", "\ue001", "\ue002"
+_AROUND: Final = {
+    "br": (_BREAK, ""), "tr": (_BREAK, ""), "li": (_BREAK + "- ", _BREAK), "td": (" ", ""), "th": (" ", ""),
+}  # fmt: skip
+# The parser takes a time that grows with the square of the depth, and no page that people read is so deep. Those that
+# end by themselves and those without content add nothing to it.
+_DEEPEST: Final = 2_000
+_TAG: Final = re.compile(
+    r"<(/?)(?!(?:p|li|d[dt]|t[dhr]|option|br|hr|img|input|link|meta|source|col|area|base|wbr)\b)([a-z][^\s/>]{0,40})",
+    re.I,
 )
-_TAG_BEGINS: Final = re.compile(r"<[a-zA-Z/!?]")
-# Elements that are no part of what a page says. An unclosed one is kept: else it would take the rest of the page.
-_DROPPED: Final = frozenset(
-    (
-        "nav", "noscript", "template", "svg", "iframe", "object", "canvas", "audio", "video", "select", "button",
-        "textarea", "dialog", "math",
-    )
-)  # fmt: skip
-_BLOCKS: Final = frozenset(
-    (
-        "address", "article", "aside", "blockquote", "body", "center", "dd", "details", "dialog", "div", "dl", "dt",
-        "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "head", "header",
-        "hr", "html", "li", "main", "nav", "ol", "p", "pre", "section", "summary", "table", "tbody",
-        "tfoot", "thead", "ul",
-    )
-)  # fmt: skip
-_DEEPEST: Final = 200
-_LINES: Final = frozenset(("br", "tr", "li", "dt", "dd"))
-_HEADINGS: Final = {f"h{level}": "#" * level + " " for level in range(1, 7)}
-_PARAGRAPH: Final = "\n\n"
 _SPACES: Final = re.compile(r"[\s\u00a0]+")
-_BLANK_LINES: Final = re.compile(r"\n{3,}")
+_BREAKS: Final = re.compile(f" ?([{_BREAK}{_PARAGRAPH}][{_BREAK}{_PARAGRAPH} ]*)")
 
 
 def html_text(page: str) -> ReadText:
     """The title of a page and its text, blocks apart by a blank line; nothing of scripts, styles and navigation.
 
-    Entities are decoded once: what they spell is text, never markup. Nothing is read twice, whatever is never closed.
+    Entities are decoded once: what they spell is text, never markup. Raises DocumentError for what no person nested.
     """
-    page = _RAW.sub("", _without_comments(page))
-    # Behind the last ">" no markup ends: each tag before it has one.
-    whole = page.rfind(">") + 1
-    reader, place = _Reader(), 0
-    for found in _MARKUP.finditer(page, 0, whole):
-        reader.text(page[place : found.start()])
-        if found["name"]:
-            name = found["name"].lower()
-            if found["end"]:
-                reader.close(name)
-            else:
-                reader.open(name, closed=found[0].endswith("/>"))
-        place = found.end()
-    reader.text(page[place:whole])
-    reader.text(_TAG_BEGINS.split(page[whole:], maxsplit=1)[0])
-    return ReadText(_one_line(reader.title or "")[:_LONGEST_TITLE], _tidy("".join(reader.parts)))
+    opened, depth = Counter[str](), 0
+    for tag in _TAG.finditer(page):
+        name = tag[2].lower()
+        step = 1 if not tag[1] else -1 if opened[name] else 0
+        opened[name] += step
+        depth += step
+        if depth > _DEEPEST:
+            raise DocumentError("the page is nested too deep", Fault.UNREADABLE, todo="save it as text")
+    from selectolax.lexbor import LexborHTMLParser
 
-
-def _without_comments(page: str) -> str:
-    """A comment that is never closed is the rest of the page to a browser; it is kept here instead."""
-    first, *rest = page.split("<!--")
-    if not rest:
-        return page
-    last = max((place for place, part in enumerate(rest) if "-->" in part), default=-1)
-    kept, within = [first], False
-    for place, part in enumerate(rest):
-        _, closes, after = part.partition("-->")
-        within = not closes and place < last
-        kept.append(after if closes else "" if within else part)
-    return "".join(kept)
-
-
-class _Reader:
-    """What is read of a page so far: parts of its text, and its title, None before that."""
-
-    def __init__(self) -> None:
-        self.parts: list[str] = []
-        self.title: str | None = None
-        # Names of open elements that are left out, each with where the parts before it end.
-        self._dropped: list[tuple[str, int]] = []
-        self._title_from: int | None = None
-        self._preformatted = 0
-
-    def open(self, name: str, *, closed: bool) -> None:
-        if closed and name not in _BLOCKS and name != "br":
-            return
-        if name == "title" and self.title is None and self._title_from is None:
-            self._title_from = len(self.parts)
-        elif name in _DROPPED and len(self._dropped) < _DEEPEST:
-            self._dropped.append((name, len(self.parts)))
-        self._preformatted += name == "pre"
-        if name in _BLOCKS or name in _LINES:
-            self.parts.append("\n" if name in _LINES else _PARAGRAPH)
-        if before := _HEADINGS.get(name) or {"li": "- ", "td": " ", "th": " "}.get(name):
-            self.parts.append(before)
-
-    def close(self, name: str) -> None:
-        if name == "title" and self._title_from is not None:
-            self.title = "".join(self.parts[self._title_from :])
-            del self.parts[self._title_from :]
-            self._title_from = None
-        elif any(name == other for other, _ in self._dropped):
-            # The innermost open one of this name, and what was opened within it.
-            other = ""
-            while other != name:
-                other, start = self._dropped.pop()
-                del self.parts[start:]
-        if name == "pre":
-            self._preformatted = max(0, self._preformatted - 1)
-        if name in _BLOCKS:
-            self.parts.append("\n" if name in _LINES else _PARAGRAPH)
-
-    def text(self, raw: str) -> None:
-        if raw:
-            # What is written between tags; line breaks that were only layout are spaces.
-            text = html.unescape(raw)
-            self.parts.append(text if self._preformatted else _SPACES.sub(" ", text))
-
-
-def _tidy(text: str) -> str:
-    """Without blank lines in a row, and without spaces around line breaks but before preformatted lines."""
-    lines = [line.rstrip() for line in text.split("\n")]
-    joined = "\n".join(line if line.startswith("  ") else line.lstrip(" ") for line in lines)
-    return _BLANK_LINES.sub(_PARAGRAPH, joined).strip()
-
-
-def _one_line(text: str) -> str:
-    return _SPACES.sub(" ", text).strip()
+    tree = LexborHTMLParser(page)
+    for node in reversed(tree.css(",".join(_DROPPED))):
+        node.decompose()
+    found = tree.css_first("title")
+    title = _SPACES.sub(" ", found.text()).strip()[:_LONGEST_TITLE] if found is not None else ""
+    for node in tree.css("pre"):
+        kept = node.text().strip("\n").replace("\n", _BREAK).replace(" ", _KEPT_SPACE)
+        node.replace_with(_PARAGRAPH + kept + _PARAGRAPH)
+    for name in (*_BLOCKS, *_AROUND):
+        before, after = _AROUND.get(name, (_PARAGRAPH, _PARAGRAPH))
+        heading = f"{'#' * int(name[1])} " if name[0] == "h" and name[1:].isdigit() else ""
+        for node in tree.css(name):
+            node.insert_before(before + heading)
+            node.insert_after(after)
+    text = _SPACES.sub(" ", tree.body.text() if tree.body is not None else "")
+    text = _BREAKS.sub(lambda run: "\n\n" if _PARAGRAPH in run[1] else "\n", text)
+    return ReadText(title, text.replace(_KEPT_SPACE, " ").strip())

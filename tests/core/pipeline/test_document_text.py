@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import suppress
 from types import ModuleType, SimpleNamespace
 
 import pytest
@@ -101,10 +102,7 @@ def test_blocks_stand_apart_and_what_is_no_text_is_left_out() -> None:
     for page, text in [
         ("<p>a</p><p>b</p>", "a\n\nb"),
         ("<nav>Home <a href=/>All</a></nav><p>Said.</p>", "Said."),
-        (
-            "<p>Said.<nav>menu that is never closed<p>and more",
-            "Said.\n\nmenu that is never closed\n\nand more",
-        ),
+        ("<p>Said.<nav>menu that is never closed<p>and more", "Said."),
         ("<script>if (a < b) x('</p>')</script>Said.", "Said."),
         ("<p>Said.<script>steal()", "Said."),
         ("<style>p{}</style><template>x</template><svg><text>y</text></svg>Said.", "Said."),
@@ -128,13 +126,29 @@ def test_the_title_is_told_apart_from_the_text() -> None:
 
 @pytest.mark.parametrize(
     "part",
-    ["<", "<!--", "<a ", "<a x='", "<a x=\"'>", "<?", "&#x", "</", "<nav>", "</svg>", "<script", "<p> "],
-)
+    [
+        "<",
+        "<!--",
+        "<a ",
+        "<a x='",
+        "<a x=\"'>",
+        "<?",
+        "&#x",
+        "</",
+        "<nav>",
+        "<b><i>",
+        "</svg>",
+        "<script",
+        "<p> ",
+        "<svg><title>",
+    ],
+)  # fmt: skip
 def test_what_is_never_closed_costs_no_more_than_its_length(part: str) -> None:
     def seconds(count: int) -> float:
         page = "<nav>" * 100 + part * count
         begun = time.process_time()
-        html_text(page)
+        with suppress(DocumentError):
+            html_text(page)
         return time.process_time() - begun
 
     few, many = seconds(5_000), seconds(40_000)
