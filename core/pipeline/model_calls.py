@@ -324,8 +324,7 @@ class ModelCaller:
         with self.database.write(lasting=False) as writer:
             if found.ok:
                 # Being there is what had been missing; answering is still to be shown.
-                forget = breaker.error_class in ("unavailable", "model_missing")
-                writer.calls.close_breaker(identity, forget=forget)
+                writer.calls.close_breaker(identity, forget=breaker.error_class == "unavailable")
                 self._seen.add(identity)
                 return Readiness(True)
             until = now + pause_ms(breaker.failures + 1, self._threshold)

@@ -15,13 +15,11 @@ from core.errors import (
     ReadOnlyError,
     StorageError,
 )
-from core.pipeline.document_text import DocumentError
 from core.pipeline.models.provider import (
     CallRefusedError,
     CommandFailedError,
     ModelError,
     ModelHttpError,
-    ModelMissingError,
     ModelTimeoutError,
 )
 
@@ -35,16 +33,12 @@ _OURS: Final[tuple[tuple[type[NuggetsError], str], ...]] = (
     (InvalidInputError, "invalid"),
     (NotFoundError, "not_found"),
 )
-# What stays as it is however often it is tried.
-_PERMANENT: Final = frozenset(("invalid", "not_found"))
 # The machine's trouble, not the job's.
 _CIRCUMSTANCES: Final = frozenset(("busy", "read_only", "broken_file", "storage"))
 BAD_REQUEST: Final = "bad_request"
 BUG: Final = "bug"
 # The classes of an outage. No job dies of one.
-OUTAGES: Final = ("http", "unavailable", "asked_to_wait")
-# What a job dies of that may have been the provider's: a model that is there by now, a server that hung.
-MAYBE_OUTAGES: Final = ("model_missing", "timeout")
+OUTAGES: Final = ("http", "unavailable", "asked_to_wait", "model_missing")
 # The classes of dead jobs that another try may help. Others end the same however often: a request or address that is
 # refused, a text that cannot be read, what is gone.
 RETRYABLE: Final = (
@@ -60,8 +54,8 @@ class Failure:
     error_class: a name for counting. permanent: no other attempt can help, the job is dead. counts: the attempt is the
     job's own. refused: no model was asked at all, so that the job goes back as if it had not been taken. doubtful: it
     may be the job or the provider, so that the attempt counts only if that is there. outage: it is the provider, which
-    the job waits for. spreads: the next job is likely to
-    meet the same, so that the worker had better rest; other jobs need not wait for what is wrong with one.
+    the job waits for. spreads: the next job is likely to meet the same, so that the worker had better rest; other jobs
+    need not wait for what is wrong with one.
     """
 
     error_class: str
@@ -75,38 +69,27 @@ class Failure:
 
 
 def failure_of(error: Exception) -> Failure:
-    """What an error means for its job. An error may name its own class as `error_class`; the rest is told by type."""
+    """What an error means for its job. An error may name its own class as `error_class`, and whether it is `permanent`;
+    the rest is told by type.
+    """
+    if isinstance(error, CallRefusedError):
+        return Failure(error.kind, error.message, counts=False, refused=True, spreads=True)
     if isinstance(error, ModelError):
-        return _of_model(error)
+        doubtful = isinstance(error, ModelTimeoutError | CommandFailedError)
+        permanent = not (error.retryable or error.outage)
+        bad = permanent and isinstance(error, ModelHttpError)
+        return Failure(
+            BAD_REQUEST if bad else getattr(error, "error_class", error.kind), error.message, permanent,
+            counts=not error.outage, doubtful=doubtful, outage=error.outage, spreads=error.outage or doubtful,
+        )  # fmt: skip
     if not isinstance(error, NuggetsError):
         # Bounded by the attempts: it may be what is in this text, or what lies in memory just now.
         return Failure(BUG, f"this is a bug in nuggets-tui: {type(error).__name__}: {error}")
     known = next((name for kind, name in _OURS if isinstance(error, kind)), "error")
     circumstance = known in _CIRCUMSTANCES
-    unreadable = isinstance(error, DocumentError) and error.permanent
+    permanent = known in ("invalid", "not_found") or getattr(error, "permanent", False)
     return Failure(
-        getattr(error, "error_class", known),
-        error.message,
-        known in _PERMANENT or unreadable,
-        not circumstance,
-        spreads=circumstance,
-    )
-
-
-def _of_model(error: ModelError) -> Failure:
-    if isinstance(error, CallRefusedError):
-        return Failure(error.kind, error.message, counts=False, refused=True, spreads=True)
-    name = getattr(error, "error_class", error.kind)
-    if isinstance(error, ModelHttpError) and not (error.retryable or isinstance(error, ModelMissingError)):
-        name = BAD_REQUEST
-    return Failure(
-        name,
-        error.message,
-        permanent=not error.retryable,
-        counts=not error.outage,
-        doubtful=isinstance(error, ModelTimeoutError | CommandFailedError),
-        outage=error.outage,
-        spreads=error.outage or isinstance(error, ModelTimeoutError | CommandFailedError),
+        getattr(error, "error_class", known), error.message, permanent, not circumstance, spreads=circumstance
     )
 
 
@@ -117,9 +100,13 @@ WINDOW_SECONDS: Final = 5
 LONGEST_WINDOW_SECONDS: Final = 120
 FIRST_OUTAGE_REST_MS: Final = 10_000
 LONGEST_OUTAGE_REST_MS: Final = 3_600_000
-
-# Doubled so often both delays are at their longest; a larger power would only be a larger number.
+# Doubled so often each delay is at its longest; a larger power would only be a larger number.
 _MOST_DOUBLINGS: Final = 32
+
+
+def _doubled(base: int, times: int, longest: int) -> int:
+    made: int = base * 2 ** min(times, _MOST_DOUBLINGS)
+    return min(made, longest)
 
 
 def poll_delay_ms(consecutive_failures: int, *, poll_ms: int, chance: float = 0.0) -> int:
@@ -130,24 +117,18 @@ def poll_delay_ms(consecutive_failures: int, *, poll_ms: int, chance: float = 0.
     """
     if consecutive_failures <= 0:
         return poll_ms
-    doubled: int = BASE_MS * 2 ** min(consecutive_failures, _MOST_DOUBLINGS)
-    return min(doubled, LONGEST_MS) + longest_jitter_ms(consecutive_failures, chance)
+    return _doubled(BASE_MS, consecutive_failures, LONGEST_MS) + jitter_ms(chance)
 
 
-def longest_jitter_ms(consecutive_failures: int, chance: float = 1.0) -> int:
-    """Milliseconds of jitter for a chance, 1 for the most that there is; 0 without failures."""
-    if consecutive_failures <= 0:
-        return 0
+def jitter_ms(chance: float) -> int:
+    """Milliseconds of jitter for a chance, 1 for the most that there is."""
     # Not `max(0, min(...))`: of a NaN neither bound would be taken.
     return round(JITTER_MS * (chance if 0.0 <= chance <= 1.0 else float(chance > 1.0)))
 
 
 def retry_window_seconds(attempts: int) -> int:
     """Seconds that a job rests after its last failure: 5 doubled for each attempt, 120 at most; 0 before the first."""
-    if attempts <= 0:
-        return 0
-    doubled: int = WINDOW_SECONDS * 2 ** min(attempts, _MOST_DOUBLINGS)
-    return min(doubled, LONGEST_WINDOW_SECONDS)
+    return _doubled(WINDOW_SECONDS, attempts, LONGEST_WINDOW_SECONDS) if attempts > 0 else 0
 
 
 def outage_rest_ms(rested_ms: int, *, answered: bool) -> int:

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from core.errors import NuggetsError, partly_done
 from core.pipeline.database.connection import Database
 from core.pipeline.database.tables import CLOCK_LEAPT, CLOCK_TRUSTED, HISTORY_KEPT_FROM, SWEPT, Tables
-from core.pipeline.queue import MAYBE_OUTAGES, OUTAGES
 from core.pipeline.records import Sweep
 from core.pipeline.transaction_guard import assert_outside_transaction
 from core.storage.database import in_one_step
@@ -100,11 +99,6 @@ class _Rule(NamedTuple):
     key: str = "rowid"
 
 
-# What an outage killed is revived once the model is back; a job that left a part of its text unread reads on when
-# somebody asks.
-_REVIVED: Final = ", ".join(f"'{name}'" for name in (*OUTAGES, *MAYBE_OUTAGES))
-
-
 def _of_session(table: str, which: str, window: str, key: str = "rowid") -> _Rule:
     """A session whose end is still to be looked at needs all that is kept of it."""
     waits = (
@@ -146,9 +140,7 @@ RULES: Final[dict[Kind, _Rule]] = {
     Kind.COMPLETED_JOBS: _Rule(
         "jobs", "status = 'completed' AND completed_at < :before AND error_class <> 'unread'", "completed_jobs"
     ),
-    Kind.DEAD_JOBS: _Rule(
-        "jobs", f"status = 'dead' AND failed_at < :before AND error_class NOT IN ({_REVIVED})", "dead_jobs"
-    ),
+    Kind.DEAD_JOBS: _Rule("jobs", "status = 'dead' AND failed_at < :before", "dead_jobs"),
     Kind.CALLS: _Rule("llm_calls", "at < :before", "history"),
     Kind.TRANSCRIPTS: _of_session(
         "transcripts",

@@ -12,7 +12,6 @@ from core.pipeline.database.tables import Rows
 from core.pipeline.queue import (
     LONGEST_OUTAGE_REST_MS,
     LONGEST_WINDOW_SECONDS,
-    MAYBE_OUTAGES,
     OUTAGES,
     RETRYABLE,
     outage_rest_ms,
@@ -369,27 +368,6 @@ class Jobs(Rows):
             f"SELECT max(id) FROM jobs WHERE status = 'dead' AND {_NEWEST} GROUP BY type, target"
         )
         return self._revive([row[0] for row in newest.fetchall()], now)
-
-    def gave_up_for_outages(self) -> bool:
-        """Whether there are dead jobs that an outage may have killed."""
-        classes = _quoted(OUTAGES + MAYBE_OUTAGES)
-        return self.has(f"SELECT 1 FROM jobs WHERE status = 'dead' AND error_class IN ({classes}) LIMIT 1")
-
-    def revive_after_outage(self, now: int, answered_at: int) -> int:
-        """Lets dead jobs wait again that an outage killed, now that the provider is there; how many.
-
-        answered_at: when it last answered, epoch ms. What may have been the job's own fault is let go once, or where
-        the model was missing whenever it answered since.
-        """
-        once = "json_extract(payload, '$.revived') IS NULL"
-        rows = self.ask(
-            f"UPDATE jobs SET payload = json_set(payload, '$.revived', :now) WHERE status = 'dead' AND {_NEWEST} AND ("
-            f" error_class IN ({_quoted(OUTAGES)})"
-            f" OR error_class = 'model_missing' AND ({once} OR failed_at < :answered)"
-            f" OR error_class = 'timeout' AND {once} AND failed_at < :answered) RETURNING id",
-            now=now, answered=answered_at,
-        )  # fmt: skip
-        return self._revive(sorted(row[0] for row in rows.fetchall()), now)
 
     def rests_for_outage(self, now: int) -> bool:
         """Whether a job rests since an outage."""

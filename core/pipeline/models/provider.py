@@ -161,10 +161,11 @@ class AskedToWaitError(ModelHttpError):
 
 
 class ModelMissingError(ModelHttpError):
-    """The server answers, but has no such model: somebody must fetch it first."""
+    """The server answers, but has no such model: somebody must fetch it first, and the work waits for that."""
 
     kind = "model_missing"
     retryable = False
+    outage = True
 
 
 class ModelUnavailableError(ModelHttpError):

@@ -16,7 +16,7 @@ from core.pipeline.database.tables import PAUSED, SWEPT
 from core.pipeline.knowledge_graph import BATCH_SIZE, GraphUpdate, update_graph
 from core.pipeline.modes import Mode, mode
 from core.pipeline.note_linking import NoteLinking
-from core.pipeline.queue import Failure, failure_of, longest_jitter_ms, poll_delay_ms
+from core.pipeline.queue import Failure, failure_of, jitter_ms, poll_delay_ms
 from core.pipeline.records import Job, JobType, TickResult
 from core.pipeline.retention import Pace, Windows, is_due, sweep, trusts_clock
 from core.pipeline.workers.embedding_tracker import EmbeddingTracker
@@ -345,8 +345,6 @@ class Worker:
     ) -> TickResult:
         """Leases a job and does it, where there is one to be had; what the tick did with that."""
         self._rests = False
-        if caller.provider is not None and self._database.reading.jobs.gave_up_for_outages():
-            self._revive(caller)
         lease = self._lease(configuration, caller)
         if lease is None:
             kept = (f"texts are waiting: {self._kept_by}",) if self._kept_by else ()
@@ -398,12 +396,6 @@ class Worker:
         if self._database.reading.jobs.rests_for_outage(self._now()):
             with self._database.write(lasting=False) as writer:
                 writer.jobs.wake(self._now())
-
-    def _revive(self, caller: ModelCaller) -> None:
-        """Lets jobs wait again that died of an outage, once the provider is there."""
-        if caller.ready().ok:
-            with self._database.write(lasting=False) as writer:
-                writer.jobs.revive_after_outage(self._now(), caller.last_ok_at())
 
     def _lease(self, configuration: PipelineConfiguration, caller: ModelCaller) -> Lease | None:
         """A job of the type whose turn it is, of those that may be worked on now."""
@@ -466,7 +458,7 @@ class Worker:
                 counts=counts,
                 outage=failure.outage,
                 answered_at=answered_at,
-                jitter_ms=longest_jitter_ms(1, self._chance()),
+                jitter_ms=jitter_ms(self._chance()),
             )
         return (f"job {job_id} failed for good: {failure.message}",) if status == "dead" else ()
 

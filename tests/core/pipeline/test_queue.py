@@ -30,7 +30,6 @@ from core.pipeline.models.provider import (
 from core.pipeline.modes import Mode
 from core.pipeline.queue import (
     failure_of,
-    longest_jitter_ms,
     outage_rest_ms,
     poll_delay_ms,
     retry_window_seconds,
@@ -48,7 +47,6 @@ def test_the_delay_is_the_documented_one(vector: dict[str, Any]) -> None:
     failures, poll = vector["input"]["consecutive_failures"], vector["input"]["pollMs"]
     expected = vector["expected"]
     assert poll_delay_ms(failures, poll_ms=poll) == expected["delay_ms_seed"]
-    assert longest_jitter_ms(failures) == expected["jitter_max_ms"]
     longest = expected["delay_ms_seed"] + expected["jitter_max_ms"]
     assert poll_delay_ms(failures, poll_ms=poll, chance=1.0) == longest
 
@@ -91,64 +89,43 @@ def test_a_job_rests_after_an_outage_and_longer_only_where_others_are_answered()
     assert max(rests) == rests[-1] == 3_600_000
 
 
-def test_errors_of_models_keep_their_kind_and_some_stay_as_they_are() -> None:
-    for error, name, permanent in [
-        (ModelTimeoutError("late"), "timeout", False),
-        (ModelHttpError("Ollama HTTP 500: no", status=500), "http", False),
-        (ModelHttpError("Ollama HTTP 429: slowly", status=429), "http", False),
-        (ModelHttpError("Ollama HTTP 400: what?", status=400), "bad_request", True),
-        (ModelMissingError("no such model", status=404), "model_missing", True),
-        (EmptyAnswerError("nothing"), "empty", False),
-        (UnreadableAnswerError("no JSON"), "parse", False),
-        (TruncatedAnswerError("cut off"), "truncated", False),
-    ]:
-        failure = failure_of(error.during("LLM extraction failed"))
-        assert (failure.error_class, failure.permanent, failure.refused) == (name, permanent, False)
-        assert failure.message.startswith("LLM extraction failed: ")
-
-
-@pytest.mark.parametrize("error", [BreakerOpenError("spared", until=5), BudgetSpentError("spent", until=5)])
-def test_a_call_that_was_never_made_is_no_attempt(error: ModelError) -> None:
-    failure = failure_of(error)
-    assert failure.refused
-    assert not failure.counts
-
-
-def test_an_outage_is_the_providers_and_burns_no_attempt() -> None:
-    for error, outage, doubtful in [
-        (ModelHttpError("closed the connection"), True, False),
-        (ModelUnavailableError("no command `claude`"), True, False),
-        (ModelHttpError("HTTP 500", status=500), True, False),
-        (ModelHttpError("HTTP 529", status=529), True, False),
-        (ModelHttpError("HTTP 429", status=429), True, False),
-        (ModelHttpError("HTTP 401", status=401), True, False),
-        (AskedToWaitError("usage limit reached"), True, False),
-        (CommandFailedError("exit 1"), False, True),
-        (ModelTimeoutError("late"), False, True),
-        (ModelMissingError("none"), False, False),
-        (ModelHttpError("HTTP 400", status=400), False, False),
-        (UnreadableAnswerError("no JSON"), False, False),
-    ]:
-        failure = failure_of(error.during("LLM extraction failed"))
-        assert (failure.outage, failure.counts, failure.doubtful) == (outage, not outage, doubtful)
-        assert not (failure.outage and failure.permanent)
-
-
+# What becomes of the job: "again" by its own attempts, "dead" at once, "outage" waited out, "refused" as if not taken,
+# "doubtful" the job or the provider, "machine" nobody's fault; and whether the next job would meet the same.
 @pytest.mark.parametrize(
-    ("error", "name"),
+    ("error", "name", "becomes", "spreads"),
     [
-        (LockTimeoutError("busy"), "busy"),
-        (StorageError("disk full"), "storage"),
-        (BrokenFileError("graph.json"), "broken_file"),
+        (ModelTimeoutError("late"), "timeout", "doubtful", True),
+        (CommandFailedError("exit 1"), "command_failed", "doubtful", True),
+        (ModelHttpError("closed the connection"), "http", "outage", True),
+        *((ModelHttpError("no", status=one), "http", "outage", True) for one in (401, 429, 500, 529)),
+        (ModelUnavailableError("no command `claude`"), "unavailable", "outage", True),
+        (AskedToWaitError("usage limit reached"), "asked_to_wait", "outage", True),
+        (ModelMissingError("no such model", status=404), "model_missing", "outage", True),
+        (ModelHttpError("what?", status=400), "bad_request", "dead", False),
+        (EmptyAnswerError("nothing"), "empty", "again", False),
+        (UnreadableAnswerError("no JSON"), "parse", "again", False),
+        (TruncatedAnswerError("cut off"), "truncated", "again", False),
+        (BreakerOpenError("spared", until=5), "breaker_open", "refused", True),
+        (BudgetSpentError("spent", until=5), "budget_spent", "refused", True),
+        (LockTimeoutError("busy"), "busy", "machine", True),
+        (StorageError("disk full"), "storage", "machine", True),
+        (BrokenFileError("graph.json"), "broken_file", "machine", True),
+        (InvalidInputError("empty"), "invalid", "dead", False),
+        (KeyError("x"), "bug", "again", False),
     ],
 )
-def test_trouble_of_the_machine_costs_no_attempt(error: NuggetsError, name: str) -> None:
-    failure = failure_of(error)
-    assert (failure.error_class, failure.counts, failure.permanent) == (name, False, False)
-
-
-def test_what_cannot_be_accepted_is_never_tried_again() -> None:
-    assert failure_of(InvalidInputError("content empty")).permanent
+def test_each_error_says_what_becomes_of_its_job(
+    error: Exception, name: str, becomes: str, spreads: bool
+) -> None:
+    said = error.during("LLM extraction failed") if isinstance(error, ModelError) else error
+    failure = failure_of(said)
+    assert (failure.error_class, failure.spreads) == (name, spreads)
+    assert failure.permanent is (becomes == "dead")
+    assert failure.counts is (becomes in ("again", "dead", "doubtful"))
+    assert (failure.outage, failure.refused, failure.doubtful) == tuple(
+        becomes == one for one in ("outage", "refused", "doubtful")
+    )
+    assert "LLM extraction failed" in failure.message or not isinstance(error, ModelError)
 
 
 def test_a_mistake_of_the_program_is_told_as_one_and_bounded_by_the_attempts() -> None:
@@ -162,20 +139,6 @@ def test_an_error_may_name_its_own_class() -> None:
         error_class = "dropped_from_llm_output"
 
     assert failure_of(DroppedError("2 of 3")).error_class == "dropped_from_llm_output"
-
-
-def test_what_is_wrong_with_one_text_keeps_no_other_waiting() -> None:
-    for error, spreads in [
-        (ModelTimeoutError("late"), True),
-        (ModelHttpError("HTTP 500", status=500), True),
-        (BudgetSpentError("spent"), True),
-        (StorageError("disk full"), True),
-        (UnreadableAnswerError("no JSON"), False),
-        (ModelHttpError("HTTP 400", status=400), False),
-        (InvalidInputError("empty"), False),
-        (KeyError("x"), False),
-    ]:
-        assert failure_of(error).spreads is spreads
 
 
 NOW = 1_700_000_000_000

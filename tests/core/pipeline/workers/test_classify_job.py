@@ -27,7 +27,6 @@ from core.pipeline.knowledge_graph import aspect_by_rules
 from core.pipeline.models.provider import (
     Answer,
     BreakerOpenError,
-    ModelMissingError,
     ModelTimeoutError,
     UnreadableAnswerError,
 )
@@ -193,7 +192,6 @@ def test_a_batch_is_no_larger_than_the_settings_say(tmp_path: Path) -> None:
     [
         (None, False),
         (ScriptedModel([ModelTimeoutError("late")]), True),
-        (ScriptedModel([ModelMissingError("no such model")]), False),
         (ScriptedModel(["nonsense"]), True),
         (ScriptedModel([{"results": []}]), True),
     ],

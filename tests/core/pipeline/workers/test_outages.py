@@ -11,7 +11,6 @@ from kits.pipeline_rows import job_result
 from kits.scripted_model import Line as Said
 from kits.scripted_model import ScriptedModel
 from kits.service_kit import (
-    NO_MAINTENANCE,
     Clock,
     Opened,
     configure,
@@ -192,60 +191,21 @@ def test_a_question_about_facts_that_meets_an_outage_is_asked_again(opened: Open
     assert len(note_texts(pipeline)) == 2
 
 
-def test_what_died_waits_for_the_provider_and_what_died_of_itself_stays_dead(
+def test_while_a_model_is_missing_its_texts_wait_and_it_is_asked_for_seldom(
     opened: Opened, clock: Clock
 ) -> None:
-    model = Healing(ModelHttpError("HTTP 500", status=500))
-    pipeline = opened(model, NO_MAINTENANCE)
-    pipeline.ingest(TEXT)
-    pipeline.ingest(CAT)
-    with pipeline.database.write() as writer:
-        for target, error_class in ((TEXT, "http"), (CAT, "parse")):
-            writer.connection.execute(
-                "UPDATE jobs SET status = 'dead', attempts = 3, error_class = ?, failed_at = ? WHERE target ="
-                " (SELECT id FROM raw_memories WHERE content = ?)",
-                (error_class, clock.ms, target),
-            )
-    for _ in range(10):
-        drain(pipeline)
-        clock.forward(minutes=10)
-    model.error = None
-    drain(pipeline)
-    assert note_texts(pipeline) == [TEXT]
-    (dead,) = pipeline.jobs("dead")
-    assert dead.error_class == "parse"
-
-
-def test_a_missing_model_kills_what_it_met_only_until_it_is_there(opened: Opened, clock: Clock) -> None:
     model = Healing(ModelMissingError("no model", status=404))
     pipeline = opened(model)
     pipeline.ingest(TEXT)
-    for _ in range(30):
+    for _ in range(60):
         pipeline.tick()
-        clock.forward(minutes=10)
-    assert only_job(pipeline).status == "dead"
-    # Not asked for ever, though nobody can look whether the model is there.
-    assert model.calls <= 3
+        clock.forward(minutes=1)
+    assert (only_job(pipeline).status, only_job(pipeline).attempts) == ("pending", 0)
+    assert model.calls <= 20
     model.error = None
-    pipeline.ingest(CAT)
+    clock.forward(minutes=10)
     drain(pipeline)
-    assert sorted(note_texts(pipeline)) == [TEXT, CAT]
-
-
-def test_what_died_of_a_server_that_hung_is_tried_once_more_when_it_answers(
-    opened: Opened, clock: Clock
-) -> None:
-    model = Healing(ModelTimeoutError("late"))
-    pipeline = opened(model, NO_MAINTENANCE)
-    pipeline.ingest(TEXT)
-    for _ in range(10):
-        drain(pipeline)
-        clock.forward(minutes=10)
-    assert (only_job(pipeline).status, model.calls) == ("dead", 3)
-    model.error = None
-    pipeline.ingest(CAT)
-    drain(pipeline)
-    assert sorted(note_texts(pipeline)) == [TEXT, CAT]
+    assert note_texts(pipeline) == [TEXT]
 
 
 @pytest.mark.slow
