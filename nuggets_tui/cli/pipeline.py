@@ -131,7 +131,11 @@ def setup(call: Invocation, provider: Any, model: str | None, dry_run: bool, yes
     )
     call.answer(
         document | {"changeSet": done.id if done.files else None},
-        [*(lines if yes else ()), kept, dim("Submit a text: nuggets ingest FILE; `nuggets daemon` or the open app reads it.")],
+        [
+            *(lines if yes else ()),
+            kept,
+            dim("Submit a text: nuggets ingest FILE; `nuggets daemon` or the open app reads it."),
+        ],
     )
 
 

@@ -190,11 +190,7 @@ def _follow(home: Path, author: Author, session: str, records: Sequence[Caught])
         last = records[-1]
         if last.event == "end":
             # Once more with its conversation, where that is wanted, and what the memory counted for it.
-            said = (
-                _conversation(str(home), last.transcript)
-                if pipeline.sessions.reads_conversations
-                else ""
-            )
+            said = _conversation(str(home), last.transcript) if pipeline.sessions.reads_conversations else ""
             pipeline.sessions.end(session, project=events[-1].project, conversation=said, at=events[-1].at)
 
 

@@ -58,7 +58,7 @@ def test_what_another_process_read_of_the_same_text_is_not_read_anew(two: list[P
     with ours.database.write() as writer:
         # As many as before: the other does not see that there are others.
         writer.note_names.remove(id for id in notes_read(ours) if id != note)
-    theirs._clock.forward(seconds=61)  # type: ignore[attr-defined]
+    theirs.clock.forward(seconds=61)  # type: ignore[attr-defined]
     drain(theirs)
     assert ours.database.reading.hints.of_note(note) == (HINT,)
 
@@ -77,7 +77,7 @@ def test_processes_that_see_the_notes_change_come_to_rest_with_what_the_notes_ar
     named = ours.database.reading.note_names.of_notes([note])[note].names
     assert {"berta"} <= set(ours.database.reading.note_names.texts(named))
     theirs.memory.change("hidden", lambda draft: hide_note(draft, note))
-    ours._clock.forward(seconds=61)  # type: ignore[attr-defined]
+    ours.clock.forward(seconds=61)  # type: ignore[attr-defined]
     for pipeline in (*two, *two):
         drain(pipeline)
     assert note not in notes_read(ours)
