@@ -6,7 +6,7 @@ status here is "unknown", and the domain does not count.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
@@ -29,17 +29,10 @@ WEIGHTS: Final[Mapping[str, float]] = {
     "connector": 0.05, "duplicate": 0.04,
 }  # fmt: skip
 HEALTHY: Final = 0.8
-DEGRADED: Final = 0.5
-_MOST_WAITING: Final = 50
 _MOST_DEAD: Final = 0.01
-_LONGEST_WAIT_S: Final = 300
 _MOST_TOMBSTONES: Final = 0.3
 _LEAST_COVERAGE: Final = 0.8
-_MOST_EXTRA_ROWS: Final = 0.1
-_MOST_UNDONE: Final = 5
 _SOME_DUPLICATES: Final = 0.05
-_MANY_DUPLICATES: Final = 0.1
-_LATEST_CALLS: Final = 100
 # Scores are sums of tenths: what a float adds to them is no news.
 _DIGITS: Final = 4
 
@@ -62,13 +55,7 @@ class HealthProblem(StrEnum):
     @property
     def stays(self) -> bool:
         """Whether something failed or is lost until somebody puts it right."""
-        return self in _STAYING
-
-
-_STAYING: Final = frozenset((
-    HealthProblem.JOBS_DEAD, HealthProblem.JOBS_LOST, HealthProblem.LEASES_STALE, HealthProblem.INDEX_MISMATCH,
-    HealthProblem.CALLS_FAIL,
-))  # fmt: skip
+        return self in ("jobs_dead", "jobs_lost", "leases_stale", "index_mismatch", "calls_fail")
 
 
 class MaintenanceAction(StrEnum):
@@ -227,7 +214,7 @@ class Figures:
     @property
     def mismatch(self) -> bool:
         """Whether something cannot be found, or more than a tenth of the entries lead nowhere."""
-        return self.missing > 0 or self.extra > _MOST_EXTRA_ROWS * self.active
+        return self.missing > 0 or self.extra > 0.1 * self.active
 
     @property
     def coverage(self) -> float | None:
@@ -241,130 +228,26 @@ def _share(part: int, whole: int) -> float:
     return part / whole if whole else 0.0
 
 
-class TextIndex(NamedTuple):
-    """A full-text table, the table whose rows it finds, by which column, and the column that it holds."""
-
-    name: str
-    table: str
-    row_id: str
-    column: str
-
-    @property
-    def lacking(self) -> str:
-        """The rows that the index lacks, as a condition."""
-        return f"{self.row_id} NOT IN (SELECT id FROM {self.name}_docsize)"
+# Full-text tables, the table whose rows each finds, and by which column.
+TEXT_INDEXES: Final = {
+    "facts_fts": ("facts", "rowid"), "chunks_fts": ("chunks", "id"), "names_fts": ("names", "id"),
+    "hints_fts": ("hints", "id"),
+}  # fmt: skip
 
 
-TEXT_INDEXES: Final = (
-    TextIndex("facts_fts", "facts", "rowid", "content"),
-    TextIndex("chunks_fts", "chunks", "id", "terms"),
-    TextIndex("names_fts", "names", "id", "canonical_name"),
-    TextIndex("hints_fts", "hints", "id", "hint"),
-)
-
-
-def index_gaps(reader: Tables) -> tuple[tuple[TextIndex, int, int, int], ...]:
+def index_gaps(reader: Tables) -> dict[str, tuple[int, int, int]]:
     """Of each full-text table how many rows there are, how many of them it lacks, and how many of its entries have no
     row.
     """
-    found = []
-    for index in TEXT_INDEXES:
+    found = {}
+    for index, (table, id) in TEXT_INDEXES.items():
         rows, missing, entries = reader.row(
-            f"SELECT (SELECT count(*) FROM {index.table}),"
-            f" (SELECT count(*) FROM {index.table} WHERE {index.lacking}),"
-            f" (SELECT count(*) FROM {index.name}_docsize)"
+            f"SELECT (SELECT count(*) FROM {table}), (SELECT count(*) FROM {table} WHERE {id} NOT IN"
+            f" (SELECT id FROM {index}_docsize)), (SELECT count(*) FROM {index}_docsize)"
         )
         # The entries with a row are the rows with an entry; to look each up from the other side tells nothing new.
-        found.append((index, rows, missing, entries - (rows - missing)))
-    return tuple(found)
-
-
-def _queue(reader: Tables, configuration: PipelineConfiguration, now: int) -> dict[str, Any]:
-    # What died long ago and still stands counts, too, but not of what was removed: nobody wants to read that.
-    depth, dead, done, first = reader.row(
-        "SELECT (SELECT count(*) FROM jobs WHERE status = 'pending'),"
-        " (SELECT count(*) FROM jobs AS dead WHERE status = 'dead'"
-        "   AND NOT EXISTS (SELECT 1 FROM raw_memories WHERE id = dead.target AND removed_at IS NOT NULL)"
-        "   AND NOT EXISTS (SELECT 1 FROM jobs AS later"
-        "    WHERE later.type = dead.type AND later.target = dead.target AND later.id > dead.id)),"
-        " (SELECT count(*) FROM jobs WHERE status = 'completed'),"
-        " (SELECT min(run_after) FROM jobs WHERE status = 'pending' AND run_after <= ?)",
-        now,
-    )
-    return {
-        "depth": depth, "dead": dead, "dead_rate": _share(dead, dead + done),
-        "oldest_age_s": 0.0 if first is None else (now - first) / 1000,
-        "stale_leases": len(reader.jobs.expired(now)), "retryable": reader.jobs.count_requeueable() if dead else 0,
-    }  # fmt: skip
-
-
-def _storage(reader: Tables, configuration: PipelineConfiguration, now: int) -> dict[str, Any]:
-    return dict(reader.row(
-        "SELECT (SELECT count(*) FROM raw_memories WHERE gone_at IS NULL) + (SELECT count(*) FROM documents) AS stored,"
-        " count(*) AS tombstones, count(*) FILTER (WHERE removed_at < ?) AS over FROM"
-        " (SELECT removed_at FROM raw_memories WHERE removed_at IS NOT NULL AND gone_at IS NULL"
-        "  UNION ALL SELECT removed_at FROM documents WHERE removed_at IS NOT NULL)",
-        now - configuration.retention.removed_days * DAY_MS,
-    ))  # fmt: skip
-
-
-def _index(reader: Tables, configuration: PipelineConfiguration, now: int) -> dict[str, Any]:
-    gaps, embedding = [counts for _, *counts in index_gaps(reader)], configuration.embedding
-    found = {
-        name: sum(gap[place] for gap in gaps) for place, name in enumerate(("active", "missing", "extra"))
-    }
-    if embedding.model and embedding.provider != "none":
-        made = reader.embeddings.coverage(embedding.model, embedding.dimensions)
-        found["embeddable"] = made.notes + made.chunks
-        found["embedded"] = found["embeddable"] - made.missing
+        found[index] = rows, missing, entries - (rows - missing)
     return found
-
-
-def _provider(reader: Tables, configuration: PipelineConfiguration, now: int) -> dict[str, Any]:
-    # Without the calls that no model was asked in, or that are not answered yet.
-    asked = reader.row(
-        "SELECT count(*) AS calls, coalesce(sum(outcome = 'ok'), 0) AS successes FROM (SELECT outcome FROM llm_calls"
-        f" WHERE outcome NOT IN ('asked', 'breaker_open', 'budget_spent') ORDER BY id DESC LIMIT {_LATEST_CALLS})"
-    )
-    return dict(asked) | {"named": configuration.extraction.provider not in ("none", "opencode")}
-
-
-def _mutation(reader: Tables, configuration: PipelineConfiguration, now: int) -> dict[str, Any]:
-    since = "SELECT count(*) FROM history WHERE event = 'reopened' AND at > ?"
-    return {"undone": reader.count(since, now - 7 * DAY_MS)}
-
-
-def _duplicate(reader: Tables, configuration: PipelineConfiguration, now: int) -> dict[str, Any]:
-    # But for those that a person wants to keep beside each other.
-    return dict(reader.row(
-        "SELECT (SELECT count(*) FROM facts WHERE status = 'active') AS facts,"
-        " count(*) FILTER (WHERE asked IS NULL OR asked <> 'rejected') AS duplicates,"
-        " count(*) FILTER (WHERE asked IS NULL) AS undecided FROM same_facts"
-    ))  # fmt: skip
-
-
-class _Domain(NamedTuple):
-    """A domain. measure: its query; shown: the figures that are told; well: what is said where nothing is wrong."""
-
-    measure: Callable[[Tables, PipelineConfiguration, int], dict[str, Any]]
-    shown: tuple[str, ...]
-    well: str
-
-
-# The weightiest first.
-_DOMAINS: Final[Mapping[DomainName, _Domain]] = {
-    "queue": _Domain(
-        _queue, ("depth", "dead", "dead_rate", "oldest_age_s", "stale_leases", "retryable"),
-        "Jobs are done as they come.",
-    ),
-    "provider": _Domain(_provider, ("calls", "successes"), "The model answers."),
-    "index": _Domain(
-        _index, ("active", "missing", "extra", "embedded", "coverage"), "The search tables hold what is stored."
-    ),
-    "storage": _Domain(_storage, ("stored", "tombstones", "over"), "Little is stored that is out of use."),
-    "mutation": _Domain(_mutation, ("undone",), "People keep what the pipeline wrote."),
-    "duplicate": _Domain(_duplicate, ("facts", "duplicates", "undecided"), "Few facts are stored twice."),
-}  # fmt: skip
 
 
 def measure(
@@ -372,10 +255,84 @@ def measure(
 ) -> Figures:
     """What is counted as it is now (epoch ms), by what the settings ask for. only: of one domain alone."""
     found: dict[str, Any] = {}
+    times = {
+        "now": now,
+        "week": now - 7 * DAY_MS,
+        "over": now - configuration.retention.removed_days * DAY_MS,
+    }
     for name, domain in _DOMAINS.items():
-        if only in (None, name):
-            found |= domain.measure(reader, configuration, now)
-    return Figures(**found)
+        if domain.counts and only in (None, name):
+            found |= dict(reader.row(domain.counts, **times))
+    if only in (None, "queue"):
+        found["stale_leases"] = len(reader.jobs.expired(now))
+        found["retryable"] = reader.jobs.count_requeueable() if found["dead"] else 0
+        found["dead_rate"] = _share(found["dead"], found["dead"] + found.pop("done"))
+    if only in (None, "index"):
+        gaps = zip(*index_gaps(reader).values(), strict=True)
+        found |= zip(("active", "missing", "extra"), map(sum, gaps), strict=True)
+        embedding = configuration.embedding
+        if embedding.model and embedding.provider != "none":
+            made = reader.embeddings.coverage(embedding.model, embedding.dimensions)
+            found["embeddable"] = made.notes + made.chunks
+            found["embedded"] = found["embeddable"] - made.missing
+    return Figures(**found, named=configuration.extraction.provider not in ("none", "opencode"))
+
+
+class _Domain(NamedTuple):
+    """A domain. counts: its query; shown: the figures that are told; well: what is said where nothing is wrong."""
+
+    counts: str
+    shown: tuple[str, ...]
+    well: str
+
+
+# The weightiest first.
+_DOMAINS: Final[Mapping[DomainName, _Domain]] = {
+    # What died long ago and still stands counts, too, but not of what was removed: nobody wants to read that.
+    "queue": _Domain(
+        "SELECT (SELECT count(*) FROM jobs WHERE status = 'pending') AS depth,"
+        " (SELECT count(*) FROM jobs AS dead WHERE status = 'dead'"
+        "   AND NOT EXISTS (SELECT 1 FROM raw_memories WHERE id = dead.target AND removed_at IS NOT NULL)"
+        "   AND NOT EXISTS (SELECT 1 FROM jobs AS later"
+        "    WHERE later.type = dead.type AND later.target = dead.target AND later.id > dead.id)) AS dead,"
+        " (SELECT count(*) FROM jobs WHERE status = 'completed') AS done,"
+        " coalesce((SELECT (:now - min(run_after)) / 1000.0 FROM jobs"
+        "   WHERE status = 'pending' AND run_after <= :now), 0.0) AS oldest_age_s",
+        ("depth", "dead", "dead_rate", "oldest_age_s", "stale_leases", "retryable"),
+        "Jobs are done as they come.",
+    ),
+    # Without the calls that no model was asked in, or that are not answered yet.
+    "provider": _Domain(
+        "SELECT count(*) AS calls, coalesce(sum(outcome = 'ok'), 0) AS successes FROM (SELECT outcome FROM llm_calls"
+        " WHERE outcome NOT IN ('asked', 'breaker_open', 'budget_spent') ORDER BY id DESC LIMIT 100)",
+        ("calls", "successes"),
+        "The model answers.",
+    ),
+    "index": _Domain(
+        "", ("active", "missing", "extra", "embedded", "coverage"), "The search tables hold what is stored."
+    ),
+    "storage": _Domain(
+        "SELECT (SELECT count(*) FROM raw_memories WHERE gone_at IS NULL) + (SELECT count(*) FROM documents)"
+        " AS stored, count(*) AS tombstones, count(*) FILTER (WHERE removed_at < :over) AS over FROM"
+        " (SELECT removed_at FROM raw_memories WHERE removed_at IS NOT NULL AND gone_at IS NULL"
+        "  UNION ALL SELECT removed_at FROM documents WHERE removed_at IS NOT NULL)",
+        ("stored", "tombstones", "over"),
+        "Little is stored that is out of use.",
+    ),
+    "mutation": _Domain(
+        "SELECT count(*) AS undone FROM history WHERE event = 'reopened' AND at > :week",
+        ("undone",),
+        "People keep what the pipeline wrote.",
+    ),
+    # But for those that a person wants to keep beside each other.
+    "duplicate": _Domain(
+        "SELECT (SELECT count(*) FROM facts WHERE status = 'active') AS facts,"
+        " count(*) FILTER (WHERE asked IS NULL OR asked <> 'rejected') AS duplicates,"
+        " count(*) FILTER (WHERE asked IS NULL) AS undecided FROM same_facts",
+        ("facts", "duplicates", "undecided"),
+        "Few facts are stored twice.",
+    ),
+}
 
 
 # Scores
@@ -402,77 +359,72 @@ def domains_of(figures: Figures) -> tuple[HealthDomain, ...]:
 
 def _deductions(figures: Figures) -> Iterator[tuple[DomainName, float, HealthProblem | None, str]]:
     """What takes how much from the score of which domain, and why."""
-    if figures.depth > _MOST_WAITING:
-        waits = counted(figures.depth, "job waits", "jobs wait")
-        yield "queue", 0.3, HealthProblem.QUEUE_DEEP, waits
+    problems = HealthProblem
+    if figures.depth > 50:
+        yield "queue", 0.3, problems.QUEUE_DEEP, counted(figures.depth, "job waits", "jobs wait")
     if figures.dead_rate > _MOST_DEAD:
         dead = (
             counted(figures.dead, "job", "jobs") if figures.dead else f"{figures.dead_rate:.0%} of the jobs"
         )
         lost = figures.retryable == 0
         why = ": another try would end the same, or was made already" if lost else ""
-        problem = HealthProblem.JOBS_LOST if lost else HealthProblem.JOBS_DEAD
-        yield "queue", 0.3, problem, f"{dead} failed for good{why}"
-    if figures.oldest_age_s > _LONGEST_WAIT_S:
+        yield "queue", 0.3, problems.JOBS_LOST if lost else problems.JOBS_DEAD, f"{dead} failed for good{why}"
+    if figures.oldest_age_s > 300:
         waited = f"the oldest waiting job has waited for {duration(figures.oldest_age_s)}"
-        yield "queue", 0.2, HealthProblem.JOBS_LATE, waited
+        yield "queue", 0.2, problems.JOBS_LATE, waited
     if figures.stale_leases > 0:
-        held = (
-            f"{counted(figures.stale_leases, 'job is', 'jobs are')} held by a worker that did not come back"
-        )
-        yield "queue", 0.2, HealthProblem.LEASES_STALE, held
-    failed = figures.calls - figures.successes
-    if failed > 0:
-        score = figures.successes / figures.calls
+        held = counted(figures.stale_leases, "job is", "jobs are")
+        yield "queue", 0.2, problems.LEASES_STALE, f"{held} held by a worker that did not come back"
+    if failed := max(0, figures.calls - figures.successes):
+        share = failed / figures.calls
         said = f"{failed:,} of the last {counted(figures.calls, 'call', 'calls')} to the model failed"
-        yield "provider", 1.0 - score, None if score >= HEALTHY else HealthProblem.CALLS_FAIL, said
+        yield "provider", share, None if 1.0 - share >= HEALTHY else problems.CALLS_FAIL, said
     if figures.mismatch:
         missing = f"{counted(figures.missing, 'row', 'rows')} cannot be found by their words"
         extra = f"{counted(figures.extra, 'entry', 'entries')} of the search tables lead nowhere"
         parts = [missing] * (figures.missing > 0) + [extra] * (figures.extra > 0)
-        yield "index", 0.5, HealthProblem.INDEX_MISMATCH, " and ".join(parts)
+        yield "index", 0.5, problems.INDEX_MISMATCH, " and ".join(parts)
     if figures.coverage is not None and figures.coverage < _LEAST_COVERAGE:
         said = f"only {figures.coverage:.0%} of notes and documents have an embedding"
-        yield "index", 0.3, HealthProblem.EMBEDDINGS_MISSING, said
-    ratio = _share(figures.tombstones, figures.stored)
-    if ratio > _MOST_TOMBSTONES:
+        yield "index", 0.3, problems.EMBEDDINGS_MISSING, said
+    if (ratio := _share(figures.tombstones, figures.stored)) > _MOST_TOMBSTONES:
         said = f"{ratio:.0%} of all texts and documents are removed or replaced, and still stored"
         said += ": none was kept for its time yet" if figures.over == 0 else ""
-        yield "storage", 0.3, HealthProblem.TOMBSTONES, said
-    if figures.undone > _MOST_UNDONE:
+        yield "storage", 0.3, problems.TOMBSTONES, said
+    if figures.undone > 5:
         said = f"{figures.undone:,} changes of the pipeline were undone in seven days"
-        yield "mutation", 0.3, HealthProblem.UNDONE_OFTEN, said
-    ratio = _share(figures.duplicates, figures.facts)
-    if ratio > _SOME_DUPLICATES:
+        yield "mutation", 0.3, problems.UNDONE_OFTEN, said
+    if (ratio := _share(figures.duplicates, figures.facts)) > _SOME_DUPLICATES:
         said = f"{counted(figures.duplicates, 'fact says', 'facts say')} what another fact says"
-        yield "duplicate", 0.5 if ratio > _MANY_DUPLICATES else 0.3, HealthProblem.DUPLICATES, said
+        yield "duplicate", 0.5 if ratio > 0.1 else 0.3, problems.DUPLICATES, said
 
 
 def status_of_score(score: float) -> HealthStatus:
     """The status of a score."""
-    return "healthy" if score >= HEALTHY else "degraded" if score >= DEGRADED else "unhealthy"
+    return "healthy" if score >= HEALTHY else "degraded" if score >= 0.5 else "unhealthy"
 
 
 def composite(scores: Mapping[str, float | None]) -> float:
     """The score of all domains together: the average by weight of those that are known; 1 where none is."""
     known = {name: score for name, score in scores.items() if score is not None}
     weight = sum(WEIGHTS[name] for name in known)
-    if not weight:
-        return 1.0
-    return round(sum(WEIGHTS[name] * score for name, score in known.items()) / weight, _DIGITS)
+    return (
+        round(sum(WEIGHTS[name] * score for name, score in known.items()) / weight, _DIGITS)
+        if weight
+        else 1.0
+    )
 
 
 def overall(
-    domains: Iterable[HealthDomain], wanted: Collection[MaintenanceAction] = ()
+    domains: Collection[HealthDomain], wanted: Collection[MaintenanceAction] = ()
 ) -> tuple[float, HealthStatus]:
     """Score and status of all. It is not healthy while one domain is unhealthy, a repair is recommended or jobs are
     dead that no repair helps, however little that weighs: a few texts that nobody will read are no less lost among
     many. wanted: what is recommended.
     """
-    found = tuple(domains)
-    score = composite({one.name: one.score for one in found})
+    score = composite({one.name: one.score for one in domains})
     status = status_of_score(score)
-    bad = any(one.status == "unhealthy" or HealthProblem.JOBS_LOST in one.problems for one in found)
+    bad = any(one.status == "unhealthy" or HealthProblem.JOBS_LOST in one.problems for one in domains)
     return score, "degraded" if status == "healthy" and (wanted or bad) else status
 
 

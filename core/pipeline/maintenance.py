@@ -48,22 +48,18 @@ from core.text.normalise import cut_at_word
 ITSELF: Final = "pipeline-maintenance"
 # Who made a proposal that says: these two are one.
 _DECIDED_BY: Final = "maintenance"
-BY_PERSON: Final = Asked()
 # Whether it is time is asked for in the database so often at most.
 _LOOK_EVERY_MS: Final = 30_000
 _MOST_RUNS: Final = 20
 _KEPT_MS: Final = 30 * DAY_MS
 _ERROR_LENGTH: Final = 500
 _MOST_JOBS: Final = 500
-# So many jobs or rows in one transaction: it holds the database for some milliseconds.
+# So many jobs in one transaction: it holds the database for some milliseconds.
 _JOBS_AT_ONCE: Final = 50
-_ROWS_AT_ONCE: Final = 200
 _PREVIEW: Final = 80
 _NEAREST: Final = 5
 # To a model for embeddings, in one run.
 _CALLS_AT_ONCE: Final = 5
-# Near ones are looked for so long at most in one run; the next one goes on there.
-_LONGEST_LOOK_MS: Final = 2_000
 # In `meta`: up to which fact was looked for another that says nearly the same; when maintenance looked last, epoch ms.
 _LOOKED_UP_TO: Final = "dedup_looked_up_to"
 _CYCLE_AT: Final = "maintenance_at"
@@ -173,35 +169,22 @@ def _release(context: RepairContext) -> MaintenancePlan:
 
 
 def _fill_gaps(context: RepairContext) -> MaintenancePlan:
-    """Full-text tables that differ from their rows."""
+    """Full-text tables that differ from their rows, which are made anew."""
     repairs = []
-    for index, _, missing, extra in index_gaps(context.database.reading):
-        name = index.name
+    for name, (_, missing, extra) in index_gaps(context.database.reading).items():
         if extra > 0:
             entries = counted(extra, "entry that leads", "entries that lead")
             repairs.append(PlannedRepair(name, f"{name} loses {entries} nowhere", extra))
         if missing > 0:
             rows = counted(missing, "row", "rows")
             repairs.append(PlannedRepair(name, f"{name} gets {rows} that it lacks", missing))
-        if not context.run or not (missing or extra):
-            continue
-        add = (
-            f"INSERT INTO {name} (rowid, {index.column}) SELECT {index.row_id}, {index.column}"
-            f" FROM {index.table} WHERE {index.lacking} LIMIT {_ROWS_AT_ONCE}"
-        )
-        if extra > 0:
-            # The words of an entry whose row is gone are known to nobody else: the index is made anew.
-            with context.database.write(lasting=False) as writer:
-                writer.run(f"INSERT INTO {name} ({name}) VALUES ('rebuild')")
-        added = _ROWS_AT_ONCE if extra <= 0 else 0
-        while added == _ROWS_AT_ONCE:
-            with context.database.write(lasting=False) as writer:
-                added = writer.run(add)
-        context.record("reindexed", {"table": name, "rows": missing + extra})
+    for name in {one.target for one in repairs} if context.run else ():
+        with context.database.write(lasting=False) as writer:
+            writer.run(f"INSERT INTO {name} ({name}) VALUES ('rebuild')")
+        context.record("reindexed", {"table": name})
     tables = counted(len({one.target for one in repairs}), "search table", "search tables")
     return _plan(
-        MaintenanceAction.INDEXES, repairs, f"{tables} will be put right.",
-        "The search tables hold what is stored.",
+        MaintenanceAction.INDEXES, repairs, f"{tables} will be made anew.", "The search tables hold what is stored."
     )  # fmt: skip
 
 
@@ -238,24 +221,27 @@ def _propose_merges(context: RepairContext) -> MaintenancePlan:
 
 def _pairs(context: RepairContext) -> tuple[tuple[_Pair, ...], int]:
     """Pairs of which no person was asked, at most a batch, and up to which fact near ones were looked for."""
-    reader, settings = context.database.reading, context.configuration.repair
-    batch, found = settings.dedup_batch_size, dict[str, _Pair]()
+    reader, batch, found = (
+        context.database.reading,
+        context.configuration.repair.dedup_batch_size,
+        dict[str, _Pair](),
+    )
+    facts = "SELECT rowid AS row, * FROM facts WHERE status = 'active' AND"
     same = reader.ask("SELECT first, row FROM same_facts WHERE asked IS NULL ORDER BY row LIMIT ?", batch)
-    for first, row in same.fetchall():
-        earlier, later = reader.facts.at(first), reader.facts.at(row)
+    for pair in same.fetchall():
+        earlier, later = (reader.record(StoredFact, f"{facts} rowid = ?", row) for row in pair)
         if earlier is not None and later is not None:
             found[later.note_id] = _Pair(earlier, later)
     after = reader.meta.number(_LOOKED_UP_TO) or 0
-    rows, began = reader.facts.active_after(after, batch), context.now()
-    for row, fact in rows:
-        if not 0 <= context.now() - began < _LONGEST_LOOK_MS:
-            return tuple(found.values()), after
-        after = row
-        pair = _near(reader, context, fact) if len(found) < batch else None
-        if pair is not None and not {pair.goes.note_id, pair.stays.note_id} & set(found):
-            found[pair.goes.note_id] = pair
+    next_ones = f"{facts} rowid > ? AND note_id <> '' ORDER BY rowid LIMIT ?"
+    looked = reader.records(StoredFact, next_ones, after, batch)
+    for fact in looked if len(found) < batch else ():
+        near = _near(reader, context, fact)
+        if near is not None and not {near.goes.note_id, near.stays.note_id} & set(found):
+            found[near.goes.note_id] = near
     # From the beginning again, once all were looked at.
-    return tuple(found.values()), after if len(rows) == batch else 0
+    last = reader.count("SELECT rowid FROM facts WHERE id = ?", looked[-1].id) if len(looked) == batch else 0
+    return tuple(found.values())[:batch], last
 
 
 def _near(reader: Tables, context: RepairContext, fact: StoredFact) -> _Pair | None:
@@ -286,14 +272,13 @@ def _propose(writer: Tables, context: RepairContext, pair: _Pair) -> None:
     there = (writer.facts.of_note(stays.note_id), writer.facts.of_note(goes.note_id)) == pair
     if not there or _was_asked(writer, goes.note_id):
         return
-    now = context.now()
-    digest = hashlib.sha256(f"{stays.id} {goes.id}".encode()).hexdigest()
+    now, digest = context.now(), hashlib.sha256(f"{stays.id} {goes.id}".encode()).hexdigest()
     proposal = StoredProposal(
         id=f"proposal-{digest[:16]}", raw_id=goes.raw_id, action="delete", content=goes.content, type=goes.type,
         fact_confidence=goes.confidence, grounded=True, target_note=goes.note_id, target_content=goes.content,
         confidence=likeness(stays.content, goes.content), told=f"another note says the same: {stays.content}",
         decided_by=_DECIDED_BY, model="", status="review", reason=ProposalReason.SAME_AS, review_needed=True,
-        contradiction="", span=None, note_id="", nugget=goes.nugget, created_at=now, resolved_at=None, resolved_by="",
+        nugget=goes.nugget, created_at=now,
     )  # fmt: skip
     # No hash: what is refused here is the merge, and not the fact.
     writer.proposals.insert(proposal, job_id=-context.run, place=int(digest[:8], 16), content_hash="")
@@ -351,13 +336,15 @@ REPAIRS: Final[Mapping[MaintenanceAction, Repair]] = {
 
 # Runs
 
+_RUNS: Final = (
+    "SELECT id, at, action, by, status, did, left, improved, error, finished_at FROM maintenance_runs"
+)
+
 
 def _run_of(row: sqlite3.Row) -> MaintenanceRun:
-    improved = row["improved"]
-    return MaintenanceRun(
-        row["id"], row["at"], MaintenanceAction(row["action"]), row["by"], row["status"], row["did"], row["left"],
-        None if improved is None else bool(improved), row["error"], row["finished_at"],
-    )  # fmt: skip
+    run = MaintenanceRun(*row)
+    improved = None if run.improved is None else bool(run.improved)
+    return replace(run, action=MaintenanceAction(run.action), improved=improved)
 
 
 def begin_run(writer: Tables, action: MaintenanceAction, now: int, by: str) -> int:
@@ -376,24 +363,12 @@ def finish_run(
     writer: Tables, run_id: int, now: int, *, did: int, left: int, improved: bool | None, error: str = ""
 ) -> MaintenanceRun:
     """Puts down how a run ended."""
-    return _run_of(
-        writer.row(
-            "UPDATE maintenance_runs SET status = ?, did = ?, left = ?, improved = ?, error = ?, finished_at = ?"
-            " WHERE id = ? RETURNING *",
-            "failed" if error else "done", did, left, improved, error, now, run_id,
-        )
+    writer.run(
+        "UPDATE maintenance_runs SET status = ?, did = ?, left = ?, improved = ?, error = ?, finished_at = ?"
+        " WHERE id = ?",
+        "failed" if error else "done", did, left, improved, error, now, run_id,
     )  # fmt: skip
-
-
-def _recommend(writer: Tables, action: MaintenanceAction, now: int) -> None:
-    """Puts down that a repair is recommended and nobody ran it; once a day, until something else comes of it."""
-    last = writer.row(
-        "SELECT at, status FROM maintenance_runs WHERE action = ? ORDER BY id DESC LIMIT 1", action
-    )
-    if last is None or last["status"] != "recommended" or not lies_within(last["at"], now, DAY_MS):
-        writer.insert_row(
-            "maintenance_runs", at=now, action=action, by=ITSELF, status="recommended", finished_at=now
-        )
+    return _run_of(writer.row(f"{_RUNS} WHERE id = ?", run_id))
 
 
 def gate_now(
@@ -430,8 +405,7 @@ def health_report(reader: Tables, configuration: PipelineConfiguration, now: int
     # But for those of repairs that only another version knows.
     known = ", ".join("?" * len(MaintenanceAction))
     runs = reader.ask(
-        f"SELECT * FROM maintenance_runs WHERE action IN ({known}) ORDER BY id DESC LIMIT {_MOST_RUNS}",
-        *MaintenanceAction,
+        f"{_RUNS} WHERE action IN ({known}) ORDER BY id DESC LIMIT {_MOST_RUNS}", *MaintenanceAction
     )
     return HealthReport(
         score,
@@ -439,7 +413,7 @@ def health_report(reader: Tables, configuration: PipelineConfiguration, now: int
         "All is well." if worst.score is None or worst.score >= 1.0 else worst.said,
         domains,
         tuple(
-            Recommendation(one, said[AIMS[one].domain], *gate_now(reader, one, configuration, BY_PERSON, now))
+            Recommendation(one, said[AIMS[one].domain], *gate_now(reader, one, configuration, Asked(), now))
             for one in wanted
         ),
         autonomous.maintenance_mode if unattended else "off",
@@ -458,7 +432,7 @@ class Maintainer:
         self._looked_at: int | None = None
 
     def plan(
-        self, action: MaintenanceAction, configuration: PipelineConfiguration, asked: Asked = BY_PERSON
+        self, action: MaintenanceAction, configuration: PipelineConfiguration, asked: Asked
     ) -> MaintenancePlan:
         """What a repair would do now, and what keeps it from running. Writes nothing."""
         context = RepairContext(self._database, configuration, self._now, self._others)
@@ -472,8 +446,12 @@ class Maintainer:
 
         What keeps it from being done becomes the run's `error`.
         """
-        now = self._now()
-        before = self._left(action, configuration)
+        now, aim = self._now(), AIMS[action]
+
+        def left() -> int:
+            return aim.left(measure(self._database.reading, configuration, self._now(), aim.domain))
+
+        before = left()
         # Asked for and taken in one transaction: of two processes one gets it.
         with self._database.write() as writer:
             held, until = gate_now(writer, action, configuration, asked, now)
@@ -487,34 +465,40 @@ class Maintainer:
                 did = REPAIRS[action](context).count
         except Exception as failed:
             error = failure_of(failed).message[:_ERROR_LENGTH]
-        left = self._left(action, configuration)
-        improved = left < before and not error if before or did or error else None
+        stays = left()
+        improved = stays < before and not error if before or did or error else None
         with self._database.write(lasting=False) as writer:
-            return finish_run(writer, run_id, self._now(), did=did, left=left, improved=improved, error=error)
-
-    def _left(self, action: MaintenanceAction, configuration: PipelineConfiguration) -> int:
-        """How much there is of what a repair puts right."""
-        aim = AIMS[action]
-        return aim.left(measure(self._database.reading, configuration, self._now(), aim.domain))
+            return finish_run(
+                writer, run_id, self._now(), did=did, left=stays, improved=improved, error=error
+            )
 
     def run_when_due(self, configuration: PipelineConfiguration) -> tuple[MaintenanceRun, ...]:
         """Looks at the health once an interval, in one process; in execute mode it runs what is recommended.
 
-        Returns what ran; in observe mode nothing did, and what is recommended is put down. Nothing at all happens
-        while maintenance is off or frozen, or the pipeline is frozen or paused.
+        Returns what ran; in observe mode nothing did, and what is recommended is put down once a day. Nothing at all
+        happens while maintenance is off or frozen, or the pipeline is frozen or paused.
         """
         if not self._is_due(configuration):
             return ()
-        figures = measure(self._database.reading, configuration, self._now())
-        wanted = [action for action in recommended(figures) if _unattended(action, configuration)]
-        if MaintenanceAction.SWEEP in wanted and not trusts_clock(self._database, self._now()):
-            wanted.remove(MaintenanceAction.SWEEP)
+        now = self._now()
+        wanted = list(recommended(measure(self._database.reading, configuration, now)))
+        # Where retention or the tracker of embeddings is off, a person does its work.
+        sweeps = configuration.retention.enabled and MaintenanceAction.SWEEP in wanted
+        if not (sweeps and trusts_clock(self._database, now)):
+            wanted = [one for one in wanted if one is not MaintenanceAction.SWEEP]
+        if not configuration.embedding_tracker.enabled:
+            wanted = [one for one in wanted if one is not MaintenanceAction.REEMBED]
         if wanted and configuration.autonomous.maintenance_mode == "execute":
             runs = [self.run(action, configuration, Asked(unattended=True), ITSELF) for action in wanted]
             return tuple(run for run in runs if run.status != "denied")
         with self._database.write(lasting=False) as writer:
             for action in wanted:
-                _recommend(writer, action, self._now())
+                newest = "SELECT at, status FROM maintenance_runs WHERE action = ? ORDER BY id DESC LIMIT 1"
+                last = writer.row(newest, action)
+                if last is None or last[1] != "recommended" or not lies_within(last[0], now, DAY_MS):
+                    writer.insert_row(
+                        "maintenance_runs", at=now, action=action, by=ITSELF, status="recommended", finished_at=now
+                    )  # fmt: skip
             if not wanted:
                 # What did not help may be tried again.
                 writer.run("UPDATE maintenance_runs SET improved = NULL WHERE improved = 0")
@@ -522,31 +506,23 @@ class Maintainer:
 
     def _is_due(self, configuration: PipelineConfiguration) -> bool:
         """Whether it is time to look, and this process takes its turn. The first time ever is an interval from now."""
-        autonomous, now = configuration.autonomous, self._now()
+        autonomous, now, looked = configuration.autonomous, self._now(), self._looked_at
         if not autonomous.enabled or autonomous.frozen or configuration.mutations_frozen:
             return False
-        looked = self._looked_at
         if looked is not None and 0 <= now - looked < _LOOK_EVERY_MS:
             return False
         self._looked_at = now
 
-        def looked_at(tables: Tables) -> bool:
+        def is_time(tables: Tables) -> bool:
             last = tables.meta.number(_CYCLE_AT)
-            return last is not None and lies_within(last, now, autonomous.maintenance_interval_ms)
+            return last is None or not lies_within(last, now, autonomous.maintenance_interval_ms)
 
         reader = self._database.reading
-        if looked_at(reader) or reader.meta.number(PAUSED) is not None:
+        if not is_time(reader) or reader.meta.number(PAUSED) is not None:
             return False
         with self._database.write(lasting=False) as writer:
-            if looked_at(writer):
+            if not is_time(writer):
                 return False
             first = writer.meta.number(_CYCLE_AT) is None
             writer.meta.put(_CYCLE_AT, now)
             return not first
-
-
-def _unattended(action: MaintenanceAction, configuration: PipelineConfiguration) -> bool:
-    """Whether a repair may run unasked. Where retention or the tracker of embeddings is off, a person does its work."""
-    if action is MaintenanceAction.SWEEP:
-        return configuration.retention.enabled
-    return action is not MaintenanceAction.REEMBED or configuration.embedding_tracker.enabled

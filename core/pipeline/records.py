@@ -665,13 +665,11 @@ class PlannedRemoval:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """What retention deleted, or would delete now. counts: rows of each kind, in the order in which they go.
-
-    restored: removed texts that stay, since a note of them is shown again. whole: nothing is left that is over.
+    """What retention deleted, or would delete now. counts: rows of each kind, in the order in which they go. whole:
+    nothing is left that is over.
     """
 
     counts: Mapping[Kind, int]
-    restored: int = 0
     dry_run: bool = False
     whole: bool = True
 

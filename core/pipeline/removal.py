@@ -1,20 +1,22 @@
 """Removes a submitted text on a person's word, with the notes that came of it, and brings it back.
 
-The notes are hidden by a change that can be undone. The text stays until the sweep deletes it, some weeks later.
+The notes are hidden by a change that can be undone, in one transaction with the row of the text. That stays until the
+sweep deletes it, some weeks later.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection
-from contextlib import nullcontext
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from core.errors import ConflictError, NotFoundError, NuggetsError, partly_done
+from core.errors import ConflictError, NotFoundError, NuggetsError
 from core.graph.edits import hide_note, unhide_note
 from core.pipeline.database.tables import Tables
 from core.pipeline.records import Job, PlannedRemoval, RawMemory, RemovedText, TextTrail
 from core.pipeline.windows import progress_of
+from core.pipeline.writes.at_once import beside
 from core.reflection.judge import pinned
 
 if TYPE_CHECKING:
@@ -25,8 +27,6 @@ if TYPE_CHECKING:
     from core.pipeline.database.connection import Database
 
 _KEPT: Final = "nothing was changed"
-_HIDDEN: Final = "its notes are hidden, and the text is still there; undo shows them again"
-_SHOWN: Final = "its notes are shown again, and the text is as it was"
 # Longer numbers are no ids of rows.
 _LONGEST_JOB_ID: Final = 18
 
@@ -36,39 +36,38 @@ def plan_removal(database: Database, memory: Memory, said: str, *, days: int) ->
     reader = database.reading
     raw_id, notes = _removable(reader, said)
     memory.refresh()
-    waits = any(job.status in ("held", "pending") for job in reader.jobs.jobs(target=raw_id))
-    proposals = sum(one.open for one in reader.proposals.of_raw(raw_id))
+    waits = reader.has("SELECT 1 FROM jobs WHERE target = ? AND status IN ('held', 'pending')", raw_id)
+    proposals = reader.count("SELECT count(*) FROM open_proposals WHERE raw_id = ?", raw_id)
     return PlannedRemoval(raw_id, tuple(sorted(shown_notes(memory.snapshot, notes))), proposals, waits, days)
 
 
 def remove_text(database: Database, memory: Memory, said: str, *, by: str, now: int) -> RemovedText:
-    """See `Pipeline.remove_text`. Proposals of it that wait stay open, and a text that waits is not read. Stopped in
-    between, the notes are hidden and the text is still there.
-    """
+    """See `Pipeline.remove_text`. Proposals of it that wait stay open, and a text that waits is not read."""
     raw_id, notes = _removable(database.reading, said)
     memory.refresh()
     hidden = tuple(sorted(shown_notes(memory.snapshot, notes)))
-    changes = None
-    if hidden:
-        # Whoever is stopped after the notes are hidden, and removes the text again, gets them back all the same.
-        with database.write() as writer:
-            writer.raw.hides(raw_id, hidden)
-        changes = _each(memory, f"removed the text {raw_id}", hidden, hide_note)
-    with partly_done(_HIDDEN) if hidden else nullcontext(), database.write() as writer:
+
+    def bury(writer: Tables) -> None:
         # Somebody may have submitted, accepted or removed something meanwhile.
         _removable(writer, raw_id)
-        waited = writer.jobs.withdraw(raw_id, now)
-        if waited:
-            writer.raw.skip(raw_id)
-        # A clock that was set back shortens no window.
-        writer.raw.bury(raw_id, max(now, writer.history.last_at() or now), by)
-        for fact in writer.facts.of_raw(raw_id):
-            # Not as what a person hid by itself: who submits the text again wants its facts again.
-            if fact.note_id in hidden:
-                writer.facts.deny(fact.id)
+        waited, ids = writer.jobs.withdraw(raw_id, now), json.dumps(hidden)
+        writer.run(
+            "UPDATE raw_memories SET removed_at = ?, removed_by = ?, hidden_notes = ?,"
+            " status = iif(?4, 'skipped', status), extracted_at = iif(?4, NULL, extracted_at) WHERE id = ?5",
+            # A clock that was set back shortens no window.
+            max(now, writer.history.last_at() or now), by, ids, waited, raw_id,
+        )  # fmt: skip
+        # Not as what a person hid by itself: who submits the text again wants its facts again.
+        writer.run(
+            "UPDATE facts SET status = 'denied'"
+            " WHERE raw_id = ? AND note_id IN (SELECT value FROM json_each(?))",
+            raw_id, ids,
+        )  # fmt: skip
         told = {"notes": list(hidden), "waited": waited}
         writer.history.append(at=now, event="text_removed", changed_by=by, raw_id=raw_id, metadata=told)
-    return RemovedText(raw_id, hidden, changes)
+
+    change_set = _with_notes(database, memory, f"removed the text {raw_id}", hidden, hide_note, bury)
+    return RemovedText(raw_id, hidden, change_set)
 
 
 def bring_text_back(
@@ -81,28 +80,63 @@ def bring_text_back(
     raw = _restorable(reader, text_named(reader, said))
     memory.refresh()
     known = memory.snapshot.by_id
-    hidden = [id for id in reader.raw.hidden_of(raw.id) if id in known and known[id].hidden]
+    held = json.loads(reader.text("SELECT hidden_notes FROM raw_memories WHERE id = ?", raw.id))
+    hidden = [id for id in held if id in known and known[id].hidden]
     left = tuple(id for id in hidden if _said_by_another(reader, memory.snapshot, id))
     notes = tuple(id for id in hidden if id not in left)
-    changes = _each(memory, f"restored the text {raw.id}", notes, unhide_note) if notes else None
-    shown = shown_notes(memory.snapshot, [fact.note_id for fact in reader.facts.of_raw(raw.id)])
-    with partly_done(_SHOWN) if notes else nullcontext(), database.write() as writer:
+    facts = reader.column("SELECT note_id FROM facts WHERE raw_id = ?", raw.id)
+    shown = shown_notes(memory.snapshot, facts) | set(notes)
+
+    def restore(writer: Tables) -> None:
         _restorable(writer, raw.id)
         other = "" if shown else writer.raw.earlier_same(raw.nugget, raw.content_hash)
         restore_text(writer, raw.id, shown, now, by, attempts, waits=not other)
         if other:
-            writer.raw.repeat(raw.id, other)
-    return RemovedText(raw.id, notes, changes, left)
+            repeats = "UPDATE raw_memories SET status = 'duplicate', duplicate_of = ? WHERE id = ?"
+            writer.run(repeats, other, raw.id)
+
+    change_set = _with_notes(database, memory, f"restored the text {raw.id}", notes, unhide_note, restore)
+    return RemovedText(raw.id, notes, change_set, left)
+
+
+def _with_notes(
+    database: Database,
+    memory: Memory,
+    reason: str,
+    ids: Collection[str],
+    edit: Callable[[Draft, str], object],
+    work: Callable[[Tables], None],
+) -> ChangeSet | None:
+    """Does work in the tables in one transaction with an edit of those of some notes that are there."""
+    done = False
+
+    def in_tables(tables: Tables, entry: str = "") -> None:
+        nonlocal done
+        work(tables)
+        done = True
+
+    def edits(draft: Draft) -> None:
+        for id in ids:
+            if draft.note(id) is not None:
+                edit(draft, id)
+
+    change_set = None
+    if ids:
+        _, change_set = memory.change(reason, edits, author=memory.author, beside=beside(in_tables))
+    if not done:
+        with database.write() as writer:
+            in_tables(writer)
+    return change_set
 
 
 def _said_by_another(reader: Tables, snapshot: Snapshot, id: str) -> bool:
     """Whether a hidden note says what a note or fact says that stands."""
-    note, fact = snapshot.by_id[id], reader.facts.of_note(id)
-    same = None if fact is None else reader.facts.same(fact.nugget, fact.content_hash)
-    if same is not None and same.note_id != id and same.status == "active":
-        return True
-    says = note.nugget_name, note.content
-    return any(not one.hidden and (one.nugget_name, one.content) == says for one in snapshot.notes)
+    says = snapshot.by_id[id].nugget_name, snapshot.by_id[id].content
+    return reader.has(
+        "SELECT 1 FROM facts AS mine JOIN facts AS same USING (nugget, content_hash)"
+        " WHERE mine.note_id = ? AND same.id <> mine.id AND same.status = 'active'",
+        id,
+    ) or any(not one.hidden and (one.nugget_name, one.content) == says for one in snapshot.notes)
 
 
 def restore_text(
@@ -120,51 +154,52 @@ def restore_text(
     False for one that need not be read.
     """
     raw = writer.raw.raw_of(raw_id)
-    if raw is None or not writer.raw.unbury(raw_id):
+    if raw is None or raw.removed_at is None or raw.gone_at is not None:
         return False
     # Only what no model has read was skipped by its removal.
-    if waits and raw.status == "skipped" and raw.extracted_at is None:
-        writer.raw.set_status(raw_id, "queued")
+    again = waits and raw.status == "skipped" and raw.extracted_at is None
+    writer.run(
+        "UPDATE raw_memories SET removed_at = NULL, removed_by = '', hidden_notes = '[]',"
+        " status = iif(?, 'queued', status) WHERE id = ?",
+        again, raw_id,
+    )  # fmt: skip
+    if again:
         writer.jobs.enqueue(type="extract", target=raw_id, max_attempts=attempts, now=now)
-    for fact in writer.facts.of_raw(raw_id):
-        if fact.note_id in shown and fact.status != "active":
-            writer.facts.let_stand(fact.note_id, True)
+    for note_id in writer.column("SELECT note_id FROM facts WHERE raw_id = ? AND status <> 'active'", raw_id):
+        if note_id in shown:
+            writer.facts.let_stand(note_id, True)
     writer.history.append(at=now, event="text_restored", changed_by=by, raw_id=raw_id)
     return True
 
 
 def follow_shown(database: Database, memory: Memory, *, now: int) -> int:
     """Restores removed texts of which a note is shown again, as by an undo; how many."""
-    found = database.reading.raw.removed()
-    shown = (
-        shown_notes(memory.snapshot, [note for one in found for note in one.notes]) if found else frozenset()
-    )
-    back = [one.id for one in found if not shown.isdisjoint(one.notes)]
+    found = database.reading.ask(
+        "SELECT raw.id, note_id FROM raw_memories AS raw JOIN facts ON raw_id = raw.id"
+        " WHERE removed_at IS NOT NULL AND gone_at IS NULL AND note_id <> ''"
+    ).fetchall()
+    shown = shown_notes(memory.snapshot, [row[1] for row in found])
+    back = dict.fromkeys(row[0] for row in found if row[1] in shown)
     if not back:
         return 0
     with database.write() as writer:
         return sum(restore_text(writer, id, shown, now) for id in back)
 
 
-def standing_in(
-    memory: Callable[[], Memory],
-) -> Callable[[Collection[str]], tuple[frozenset[str], frozenset[str]]]:
-    """What a sweep asks the notes: those that are shown, and those that are pinned. While the graph cannot be read,
-    all are kept as if they were.
-    """
+def standing_in(memory: Callable[[], Memory]) -> Callable[[Collection[str]], frozenset[str]]:
+    """What a sweep asks the notes: those that are shown or pinned. While the graph cannot be read, all are kept."""
 
-    def standing(ids: Collection[str]) -> tuple[frozenset[str], frozenset[str]]:
+    def standing(ids: Collection[str]) -> frozenset[str]:
         try:
             opened = memory()
             opened.refresh(patient=False)
         except NuggetsError:
-            return frozenset(), frozenset(ids)
-        snapshot = opened.snapshot
+            return frozenset(ids)
+        snapshot, notes = opened.snapshot, opened.snapshot.by_id
         if snapshot.graph_problem:
-            return frozenset(), frozenset(ids)
-        notes = snapshot.by_id
+            return frozenset(ids)
         kept = (id for id in ids if id in snapshot.set_aside or (id in notes and pinned(notes[id])))
-        return shown_notes(snapshot, ids), frozenset(kept)
+        return shown_notes(snapshot, ids) | frozenset(kept)
 
     return standing
 
@@ -174,30 +209,18 @@ def shown_notes(snapshot: Snapshot, ids: Collection[str]) -> frozenset[str]:
     return frozenset(id for id in ids if (note := snapshot.by_id.get(id)) is not None and not note.hidden)
 
 
-def _each(
-    memory: Memory, reason: str, ids: Collection[str], edit: Callable[[Draft, str], object]
-) -> ChangeSet:
-    """Edits those of some notes that are there, as one change."""
-
-    def edits(draft: Draft) -> None:
-        for id in ids:
-            if draft.note(id) is not None:
-                edit(draft, id)
-
-    return memory.change(reason, edits)[1]
-
-
-def _removable(reader: Tables, said: str) -> tuple[str, list[str]]:
+def _removable(reader: Tables, said: str) -> tuple[str, tuple[str, ...]]:
     """The id of the text, and the notes that were made of it."""
     raw_id = text_named(reader, said)
     raw = reader.raw.raw_of(raw_id)
     if raw is None or raw.removed_at is not None:
         raise NotFoundError("this text is removed already", where=raw_id, kept=_KEPT)
-    if any(job.status == "leased" for job in reader.jobs.jobs(target=raw_id)):
+    if reader.has("SELECT 1 FROM jobs WHERE target = ? AND status = 'leased'", raw_id):
         raise ConflictError(
             "this text is just being read", where=raw_id, kept=_KEPT, todo="remove it when that is done"
         )
-    return raw_id, [fact.note_id for fact in reader.facts.of_raw(raw_id) if fact.status == "active"]
+    notes = reader.column("SELECT note_id FROM facts WHERE raw_id = ? AND status = 'active'", raw_id)
+    return raw_id, notes
 
 
 def _restorable(reader: Tables, raw_id: str) -> RawMemory:
@@ -223,8 +246,12 @@ def text_trail(reader: Tables, said: str) -> TextTrail:
     raw = reader.raw.raw_of(text_named(reader, said))
     assert raw is not None
     job = next((one for one in reader.jobs.jobs(target=raw.id, most=50) if one.type == "extract"), None)
-    proposals, names = reader.proposals.of_raw(raw.id), reader.entities.named_in(raw.id)
-    return TextTrail(raw, job, _unread(reader, raw, job), proposals, names)
+    names = reader.column(
+        "SELECT DISTINCT root.name FROM mentions JOIN entities ON entities.id = mentions.entity_id"
+        " JOIN entities AS root ON root.id = entities.root WHERE mentions.raw_id = ? ORDER BY root.canonical_name",
+        raw.id,
+    )
+    return TextTrail(raw, job, _unread(reader, raw, job), reader.proposals.of_raw(raw.id), names)
 
 
 def text_named(reader: Tables, said: str) -> str:

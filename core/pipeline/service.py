@@ -681,12 +681,11 @@ class Pipeline:
         Raises StorageError, LockTimeoutError.
         """
         from core.pipeline.removal import standing_in
-        from core.pipeline.retention import Windows, rehearse, sweep
+        from core.pipeline.retention import rehearse, sweep
 
         with self.database.errors():
             work = rehearse if dry_run else sweep
-            windows = Windows.of(self.configuration)
-            return work(self.database, windows, standing_in(lambda: self.memory), now=self.now())
+            return work(self.database, self.configuration, standing_in(lambda: self.memory), now=self.now())
 
     def clear(self) -> None:
         """Deletes every text, document, conversation, proposal and job for good; notes, facts and the history stay.

@@ -451,11 +451,8 @@ def sweep(call: Invocation, dry_run: bool) -> None:
     found = [(f"{count:,}", SWEPT[kind][count != 1]) for kind, count in done.counts.items() if count]
     nothing: list[Line] = ["Nothing is old enough to be deleted."]
     lines = ["Would delete:" if done.dry_run else "Deleted:", *table(found)] if found else nothing
-    if done.restored:
-        stay = plural(done.restored, "removed text stays", "removed texts stay")
-        lines.append(dim(f"{stay}: a note of it is shown again"))
     deleted = {camel(kind): count for kind, count in done.counts.items()}
-    call.answer(pick(done, "dry_run whole restored", deleted=deleted), lines)
+    call.answer(pick(done, "dry_run whole", deleted=deleted), lines)
 
 
 @pipeline.add("clear", YES, examples=("nuggets pipeline clear --yes",))

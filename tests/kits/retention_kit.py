@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from core.pipeline.database.connection import Database
 from core.pipeline.database.tables import Tables
 from core.pipeline.records import Sweep
-from core.pipeline.retention import DAY_MS, Pace, Windows, rehearse, sweep
+from core.pipeline.retention import DAY_MS, rehearse, sweep
+from core.settings.pipeline_sections import PipelineConfiguration
 
 NOW = 2_000 * DAY_MS
 
@@ -55,7 +56,7 @@ def put(writer: Tables, text: Text) -> None:
     rows, n, made = writer.connection, text.number, age(400)
     _raw(writer, text.id, text.status, protected=text.protected)
     if text.removed is not None:
-        writer.raw.bury(text.id, age(text.removed), "person")
+        bury(writer, text.id, age(text.removed))
     if text.fact or text.proposal or text.edited:
         put_proposal(
             writer, f"proposal-{n}", text.id, text.proposal or "applied", note=text.note if text.fact else ""
@@ -79,6 +80,11 @@ def put(writer: Tables, text: Text) -> None:
     if text.again:
         _raw(writer, f"raw-again-{n}", "duplicate", duplicate_of=text.id)
     link(writer, text.id, text.names)
+
+
+def bury(writer: Tables, raw_id: str, at: int) -> None:
+    """Marks a text as removed at a moment, epoch ms."""
+    writer.connection.execute("UPDATE raw_memories SET removed_at = ? WHERE id = ?", (at, raw_id))
 
 
 def _raw(
@@ -144,23 +150,20 @@ class Notes:
         self._shown = frozenset(text.note for text in texts if text.shown)
         self._pinned = frozenset(text.note for text in texts if text.pinned)
 
-    def __call__(self, ids: Collection[str]) -> tuple[frozenset[str], frozenset[str]]:
-        return self._shown.intersection(ids), self._pinned.intersection(ids)
+    def __call__(self, ids: Collection[str]) -> frozenset[str]:
+        return (self._shown | self._pinned).intersection(ids)
 
 
-def quick(rest: object = None) -> Pace:
-    """A pace at which no time goes by. rest: called between two transactions."""
-    return Pace(None, lambda: 0.0, rest or (lambda seconds: None))  # type: ignore[arg-type]
-
-
-def swept(database: Database, texts: Collection[Text] = (), pace: Pace | None = None) -> Sweep:
-    """Sweeps with the windows of the defaults."""
-    return sweep(database, Windows(), Notes(texts), now=NOW, pace=pace or quick())
+def swept(
+    database: Database, texts: Collection[Text] = (), rest: Callable[[float], None] = lambda seconds: None
+) -> Sweep:
+    """Sweeps with the windows of the defaults. rest: called between two transactions."""
+    return sweep(database, PipelineConfiguration(), Notes(texts), now=NOW, rest=rest)
 
 
 def rehearsed(database: Database, texts: Collection[Text] = ()) -> Sweep:
     """The same as a dry run."""
-    done = rehearse(database, Windows(), Notes(texts), now=NOW)
+    done = rehearse(database, PipelineConfiguration(), Notes(texts), now=NOW)
     assert done.dry_run
     return replace(done, dry_run=False)
 

@@ -131,14 +131,6 @@ class Entities(Rows):
         found = self.records(Entity, _COUNTED.format(which=which), **given)
         return tuple(replace(one, aliases=tuple(json.loads(str(one.aliases)))) for one in found)
 
-    def named_in(self, raw_id: str) -> tuple[str, ...]:
-        """The names of the entities that a raw memory mentions."""
-        return self.column(
-            "SELECT DISTINCT root.name FROM mentions JOIN entities ON entities.id = mentions.entity_id"
-            " JOIN entities AS root ON root.id = entities.root WHERE mentions.raw_id = ? ORDER BY root.canonical_name",
-            raw_id,
-        )
-
     # All that is known of one
 
     def entity_page(self, entity_id: int) -> EntityPage | None:

@@ -106,10 +106,6 @@ class Facts(Rows):
         """The fact that became a note, None when the note is no fact's."""
         return self.record(StoredFact, "SELECT * FROM facts WHERE note_id = ?", note_id)
 
-    def of_raw(self, raw_id: str) -> tuple[StoredFact, ...]:
-        """The facts of a raw memory, whatever became of them."""
-        return self.records(StoredFact, "SELECT * FROM facts WHERE raw_id = ? ORDER BY rowid", raw_id)
-
     def text_on_its_way(self, note_id: str) -> str | None:
         """What the note of a fact will say that this transaction makes; None for any other."""
         found: str | None = self.value(
@@ -140,19 +136,6 @@ class Facts(Rows):
         )  # fmt: skip
         found = [FactMatch(StoredFact(*fact), float(score)) for score, *fact in rows]
         return sorted(found, key=lambda match: (match.score, match.fact.id))
-
-    def at(self, row: int) -> StoredFact | None:
-        """The fact of a row, None for one that is not there or does not stand."""
-        return self.record(StoredFact, "SELECT * FROM facts WHERE rowid = ? AND status = 'active'", row)
-
-    def active_after(self, row: int, most: int) -> tuple[tuple[int, StoredFact], ...]:
-        """The next facts that stand after a row, at most so many, each with its row."""
-        rows = self.ask(
-            f"SELECT rowid, {_COLUMNS} FROM facts WHERE rowid > ? AND status = 'active' AND note_id <> ''"
-            " ORDER BY rowid LIMIT ?",
-            row, most,
-        )  # fmt: skip
-        return tuple((number, StoredFact(*fact)) for number, *fact in rows)
 
     def any(self) -> bool:
         """Whether anything was ever learned, taken back since or not."""

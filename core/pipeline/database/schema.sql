@@ -344,6 +344,20 @@ CREATE TRIGGER embedding_of_chunk_goes AFTER DELETE ON chunks BEGIN
 END;
 -- What retention goes by.
 CREATE VIEW open_proposals AS SELECT * FROM proposals WHERE status IN ('proposed', 'review', 'blocked');
+CREATE VIEW open_jobs AS SELECT * FROM jobs WHERE status IN ('held', 'pending', 'leased');
+-- Sessions whose conversation leads to something that stands or waits.
+CREATE VIEW needed_sessions AS
+SELECT source_id FROM raw_memories AS raw WHERE source_id <> '' AND gone_at IS NULL AND (status IN ('queued', 'held')
+    OR EXISTS (SELECT 1 FROM facts WHERE facts.raw_id = raw.id AND facts.status = 'active')
+    OR EXISTS (SELECT 1 FROM open_proposals WHERE open_proposals.raw_id = raw.id));
+-- Entities that nothing mentions, but for those that are pinned, that a person gave a name, or that are part of a merge.
+CREATE VIEW removable_entities AS
+SELECT id FROM entities WHERE pinned = 0 AND merged_into IS NULL
+AND NOT EXISTS (SELECT 1 FROM entities AS part WHERE part.merged_into = entities.id)
+AND NOT EXISTS (SELECT 1 FROM mentions WHERE entity_id = entities.id)
+AND NOT EXISTS (SELECT 1 FROM attributes WHERE entity_id = entities.id)
+AND NOT EXISTS (SELECT 1 FROM relations WHERE source_id = entities.id)
+AND NOT EXISTS (SELECT 1 FROM relations WHERE target_id = entities.id);
 -- Removed texts but those that wait to be read or hold a decision, that an open proposal needs, that a present text
 -- repeats or whose facts still stand.
 CREATE VIEW removable_texts AS
@@ -356,7 +370,7 @@ AND NOT EXISTS (SELECT 1 FROM proposals AS mine JOIN open_proposals AS other ON 
     AND other.target_note <> '' WHERE mine.raw_id = raw.id)
 AND NOT EXISTS (SELECT 1 FROM facts JOIN open_proposals AS other ON other.target_note = facts.note_id
     AND other.target_note <> '' WHERE facts.raw_id = raw.id)
-AND NOT EXISTS (SELECT 1 FROM jobs WHERE target = raw.id AND status IN ('held', 'pending', 'leased'))
+AND NOT EXISTS (SELECT 1 FROM open_jobs WHERE target = raw.id)
 AND NOT EXISTS (SELECT 1 FROM raw_memories AS again WHERE again.duplicate_of = raw.id AND again.gone_at IS NULL);
 -- The audit but that of what stands or waits, and what says that something was deleted.
 CREATE VIEW removable_history AS SELECT id FROM history

@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import sqlite3
 import zlib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 from core.errors import AmbiguousError, BrokenFileError, ErrorCode, InvalidInputError, Remedy
 from core.folder import DATABASE_FILE
@@ -27,13 +27,6 @@ _COLUMNS: Final = ", ".join(
     "coalesce(duplicate_of, '') AS duplicate_of" if name == "duplicate_of" else name
     for name in RawMemory.__slots__
 )
-
-
-class RemovedRaw(NamedTuple):
-    """A removed text. notes: of its facts."""
-
-    id: str
-    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +88,6 @@ class RawMemories(Rows):
             nugget, content_hash,
         )  # fmt: skip
 
-    def repeat(self, raw_id: str, earlier: str) -> None:
-        """Makes a raw memory the repetition of another one, of which everything comes."""
-        self.run(
-            "UPDATE raw_memories SET status = 'duplicate', duplicate_of = ? WHERE id = ?", earlier, raw_id
-        )
-
     def project_of_session(self, session: str) -> str:
         """The project that the newest raw memory of a session names, "" when none does."""
         return self.text(
@@ -125,10 +112,6 @@ class RawMemories(Rows):
                 "UPDATE raw_memories SET extracted_at = ?, model = ?, prompt_version = ? WHERE id = ?",
                 now, model, prompt_version, raw_id,
             )  # fmt: skip
-
-    def skip(self, raw_id: str) -> None:
-        """Lets a raw memory that waits be read by nobody."""
-        self.run("UPDATE raw_memories SET status = 'skipped', extracted_at = NULL WHERE id = ?", raw_id)
 
     def protect(self, raw_id: str) -> None:
         """Marks a raw memory as one that holds a decision."""
@@ -184,56 +167,6 @@ class RawMemories(Rows):
             "ORDER BY rowid",
             raw_id,
         )
-
-    # Those that were removed
-
-    def bury(self, raw_id: str, now: int, by: str) -> None:
-        """Marks a text as removed; nothing where it is that already. now: epoch ms."""
-        self.run(
-            "UPDATE raw_memories SET removed_at = ?, removed_by = ? WHERE id = ? AND removed_at IS NULL",
-            now, by, raw_id,
-        )  # fmt: skip
-
-    def hides(self, raw_id: str, notes: Collection[str]) -> None:
-        """Remembers which notes the removal of a text hides, beside those that one hid which was cut short."""
-        held = dict.fromkeys((*self.hidden_of(raw_id), *notes))
-        self.run("UPDATE raw_memories SET hidden_notes = ? WHERE id = ?", json.dumps(list(held)), raw_id)
-
-    def hidden_of(self, raw_id: str) -> tuple[str, ...]:
-        """The notes that the removal of a text hid."""
-        held = self.text("SELECT hidden_notes FROM raw_memories WHERE id = ?", raw_id)
-        return tuple(map(str, json.loads(held or "[]")))
-
-    def unbury(self, raw_id: str) -> bool:
-        """Takes a removal back; False where there is none, or what was removed is deleted."""
-        return (
-            self.run(
-                "UPDATE raw_memories SET removed_at = NULL, removed_by = '', hidden_notes = '[]'"
-                " WHERE id = ? AND removed_at IS NOT NULL AND gone_at IS NULL",
-                raw_id,
-            )
-            == 1
-        )
-
-    def removable(self, before: int, after: str, most: int) -> tuple[RemovedRaw, ...]:
-        """Texts that were removed before a moment and that nothing in the database needs, by their ids. after: the last
-        id that was looked at.
-        """
-        return self._removed(
-            "removable_texts WHERE removed_at < ? AND id > ? ORDER BY id LIMIT ?", before, after, most
-        )
-
-    def removed(self) -> tuple[RemovedRaw, ...]:
-        """All texts that were removed and can be brought back, needed or not."""
-        return self._removed("raw_memories WHERE removed_at IS NOT NULL AND gone_at IS NULL")
-
-    def _removed(self, which: str, *values: object) -> tuple[RemovedRaw, ...]:
-        rows = self.ask(
-            "SELECT id, (SELECT json_group_array(note_id) FROM facts WHERE raw_id = found.id AND note_id <> '')"
-            f" FROM (SELECT id FROM {which}) AS found",
-            *values,
-        )
-        return tuple(RemovedRaw(row[0], tuple(json.loads(row[1]))) for row in rows)
 
 
 Outcome = Literal["new", "longer", "revision", "unchanged"]

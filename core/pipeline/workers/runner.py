@@ -18,7 +18,7 @@ from core.pipeline.modes import Mode, mode
 from core.pipeline.note_linking import NoteLinking
 from core.pipeline.queue import Failure, failure_of, jitter_ms, poll_delay_ms
 from core.pipeline.records import Job, JobType, TickResult
-from core.pipeline.retention import Pace, Windows, is_due, sweep, trusts_clock
+from core.pipeline.retention import is_due, sweep, trusts_clock
 from core.pipeline.workers.embedding_tracker import EmbeddingTracker
 from core.pipeline.workers.hints_job import enqueue_due
 from core.settings.pipeline_sections import PipelineConfiguration
@@ -287,8 +287,8 @@ class Worker:
             return 0
         from core.pipeline.removal import standing_in
 
-        windows = Windows.of(configuration)
-        done = sweep(self._database, windows, standing_in(self._memory), now=now, pace=Pace(_SWEEP_SECONDS))
+        notes = standing_in(self._memory)
+        done = sweep(self._database, configuration, notes, now=now, seconds=_SWEEP_SECONDS)
         return sum(done.counts.values())
 
     def reembed(self, configuration: PipelineConfiguration, caller: ModelCaller, most: int) -> int:

@@ -115,21 +115,12 @@ def _write(
             _keep(tables, row, one, entry, now)
         done.append(result)
 
-    def beside(connection: sqlite3.Connection, entry: str) -> None:
-        """The pipeline's tables through the history's connection, in its transaction."""
-        connection.row_factory = sqlite3.Row
-        try:
-            with holding_a_transaction():
-                in_tables(Tables(connection), entry)
-        finally:
-            connection.row_factory = None
-
     change_set: ChangeSet | None = None
     unfinished: NuggetsError | None = None
     if expected:
         try:
             _, change_set = memory().change(
-                _reason(expected), draft_rows, author=PIPELINE, asked=asked, beside=beside
+                _reason(expected), draft_rows, author=PIPELINE, asked=asked, beside=beside(in_tables)
             )
         except UnfinishedError as error:
             if not done:
@@ -142,6 +133,20 @@ def _write(
             in_tables(tables, "")
     refused = [(one.row.proposal_id, one.error) for one in applied if one.outcome in ("conflict", "failed")]
     return Written(done[-1], change_set, tuple(refused), unfinished)
+
+
+def beside(work: Callable[[Tables, str], object]) -> Callable[[sqlite3.Connection, str], None]:
+    """Work in the pipeline's tables within a transaction of the history, by its connection and the id of its entry."""
+
+    def within(connection: sqlite3.Connection, entry: str) -> None:
+        connection.row_factory = sqlite3.Row
+        try:
+            with holding_a_transaction():
+                work(Tables(connection), entry)
+        finally:
+            connection.row_factory = None
+
+    return within
 
 
 def _reason(rows: Sequence[NoteEdit]) -> str:

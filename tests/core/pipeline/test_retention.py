@@ -21,11 +21,11 @@ from kits.retention_kit import (
     NOW,
     Text,
     age,
+    bury,
     link,
     put,
     put_history,
     put_job,
-    quick,
     rehearsed,
     rows_of,
     swept,
@@ -36,7 +36,8 @@ from core.errors import ConflictError
 from core.pipeline.database.connection import Database
 from core.pipeline.database.sessions import SessionScore
 from core.pipeline.knowledge_graph import merge_entities, part_entity
-from core.pipeline.retention import BATCH, DAY_MS, Kind, Pace, Windows
+from core.pipeline.retention import BATCH, DAY_MS, Kind, sweep
+from core.settings.pipeline_sections import PipelineConfiguration
 
 VECTORS = json.loads((Path(__file__).parent / "vectors" / "retention.json").read_text(encoding="utf-8"))
 BY_ID = {vector["id"]: vector for vector in VECTORS}
@@ -49,7 +50,7 @@ NAMES = {
     "completed_jobs": Kind.COMPLETED_JOBS,
     "dead_jobs": Kind.DEAD_JOBS,
 }
-WINDOWS = {"tombstone": "removed", "completed": "completed_jobs", "dead": "dead_jobs", "history": "history"}
+WINDOWS = {"tombstone": "removed_days", "completed": "completed_job_days", "dead": "dead_job_days"}
 
 
 def counts(done: Any) -> dict[Kind, int]:
@@ -73,7 +74,7 @@ def test_rows_go_in_the_order_of_the_reference() -> None:
 )
 def test_each_kind_is_kept_for_its_window(vector: dict[str, Any], database: Database) -> None:
     given, expected = vector["input"], vector["expected"]["purged"]
-    assert getattr(Windows(), WINDOWS[given["kind"]]) == given["window_days"]
+    assert getattr(PipelineConfiguration().retention, WINDOWS[given["kind"]]) == given["window_days"]
     with database.write() as writer:
         if given["kind"] == "tombstone":
             put(writer, Text(1, removed=given["age_days"]))
@@ -118,7 +119,7 @@ def test_what_is_as_old_as_its_window_stays_and_a_millisecond_more_is_too_old(
             match kind:
                 case Kind.TEXTS:
                     put(writer, Text(int(more > 0)))
-                    writer.raw.bury(f"raw-{int(more > 0)}", age(days + more), "person")
+                    bury(writer, f"raw-{int(more > 0)}", age(days + more))
                 case Kind.HISTORY:
                     put_history(writer, days + more, raw_id="raw-none")
                 case _:
@@ -126,25 +127,20 @@ def test_what_is_as_old_as_its_window_stays_and_a_millisecond_more_is_too_old(
         assert swept(database).counts[kind] == expected
 
 
-def test_one_transaction_takes_500_rows_and_the_next_one_the_rest(database: Database) -> None:
+def test_one_transaction_takes_a_batch_and_the_next_one_the_rest(database: Database) -> None:
     with database.write() as writer:
         for number in range(BATCH + 1):
             put_job(writer, f"raw-{number}", "completed", 20)
     left: list[int] = []
-    done = swept(database, pace=quick(lambda seconds: left.append(count(database, "jobs"))))
+    done = swept(database, rest=lambda seconds: left.append(count(database, "jobs")))
     assert left == [1, 0]
     assert done.counts[Kind.COMPLETED_JOBS] == BATCH + 1
 
 
-def test_a_slow_disk_makes_batches_smaller_and_the_time_that_is_over_ends_it(database: Database) -> None:
+def test_the_time_that_is_over_ends_a_sweep_and_the_next_one_goes_on(database: Database) -> None:
     with database.write() as writer:
-        for number in range(100):
-            put_job(writer, f"raw-{number}", "completed", 20)
-    clock = iter(range(10_000))
-    left: list[int] = []
-    pace = Pace(15.0, lambda: float(next(clock)), lambda seconds: left.append(count(database, "jobs")))
-    assert not swept(database, pace=pace).whole
-    assert left[:2] == [90, 80]
+        put_job(writer, "raw-1", "completed", 20)
+    assert not sweep(database, PipelineConfiguration(), lambda ids: frozenset(), now=NOW, seconds=0).whole
     assert swept(database).whole
     assert count(database, "jobs") == 0
 
@@ -265,7 +261,7 @@ def _holds_when_stopped(
             raise Stopped
 
     try:
-        swept(other, store, quick(rest))
+        swept(other, store, rest)
     except Stopped:
         swept(other, store)
     assert rows_of(other) == whole
