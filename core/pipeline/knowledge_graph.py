@@ -153,12 +153,13 @@ def update_graph(
     What fails becomes a warning and is not tried again, unless the database was only busy or the disk full.
     """
     done = GraphUpdate()
-    if not configuration.graph.enabled or not database.reading.raw.knowledge_due(1):
+    waits = "SELECT id FROM raw_memories WHERE knowledge_due = 1 ORDER BY created_at, rowid LIMIT ?"
+    if not configuration.graph.enabled or not database.reading.has(waits, 1):
         return done
     try:
         # What a power cut takes is still due afterwards.
         with database.write(lasting=False) as writer:
-            for raw_id in writer.raw.knowledge_due(most):
+            for raw_id in writer.column(waits, most):
                 writer.run("SAVEPOINT one_memory")
                 try:
                     _update_from_raw(writer, raw_id, configuration, now, done)
@@ -166,7 +167,7 @@ def update_graph(
                 except (sqlite3.IntegrityError, sqlite3.DataError, ValueError) as error:
                     writer.run("ROLLBACK TO one_memory")
                     done.warnings.append(f"could not store the entities of {raw_id}: {error}")
-                writer.raw.knowledge_done(raw_id)
+                writer.run("UPDATE raw_memories SET knowledge_due = 0 WHERE id = ?", raw_id)
                 writer.run("RELEASE one_memory")
     except NuggetsError as error:
         return GraphUpdate(warnings=[f"entities are not stored yet: {error.message}"])
@@ -179,16 +180,22 @@ def _update_from_raw(
     ends = persist_relations(writer, raw_id, writer.raw.found_in(raw_id), now)
     done.relations += len(ends)
     touched: dict[int, None] = {}
-    for fact in writer.raw.facts_to_place(raw_id):
-        said = canonical_name(fact.content)
+    facts = writer.ask(
+        # That stand and hang on no entity yet.
+        "SELECT id, content, normalised_content, confidence FROM facts WHERE raw_id = ? AND status = 'active'"
+        " AND NOT EXISTS (SELECT 1 FROM attributes WHERE attributes.fact_id = facts.id AND fact_id <> '')"
+        " ORDER BY rowid",
+        raw_id,
+    )
+    for fact_id, content, normalised, confidence in facts.fetchall():
+        said = canonical_name(content)
         # The source of the first relation that the fact names.
         named = (one for one in ends if re.search(rf"(?<!\w){re.escape(one[1])}(?!\w)", said))
         entity_id, name = next(named, (0, ""))
-        kind = kind_of(fact.content)
+        kind = kind_of(content)
         made = writer.entities.add_attribute(
-            entity_id=entity_id, aspect_id=None, raw_id=raw_id, fact_id=fact.id, kind=kind, content=fact.content,
-            normalised_content=fact.normalised_content, confidence=fact.confidence, importance=importance_of(kind),
-            now=now,
+            entity_id=entity_id, aspect_id=None, raw_id=raw_id, fact_id=fact_id, kind=kind, content=content,
+            normalised_content=normalised, confidence=confidence, importance=importance_of(kind), now=now,
         ) if entity_id else None  # fmt: skip
         if made is None:
             continue
@@ -196,10 +203,7 @@ def _update_from_raw(
         done.attributes += 1
         for clause in writer.entities.attributes_of_raw(raw_id):
             # The fact stands instead of the clause that the rules read out of the same sentence.
-            if (
-                clause.entity_id == entity_id
-                and fact.normalised_content == f"{name} {clause.normalised_content}"
-            ):
+            if clause.entity_id == entity_id and normalised == f"{name} {clause.normalised_content}":
                 writer.entities.retract(clause.id, made, "says the same", now)
     for attribute in writer.entities.attributes_of_raw(raw_id):
         done.flagged += flag_outdated(writer, attribute, now)

@@ -156,7 +156,12 @@ class PipelineSignals:
         try:
             if self._configuration().enabled:
                 with open_read_only(self._home, seconds=GLANCE_SECONDS) as reader:
-                    rows = reader.proposals.waiting_changes(note_id)
+                    rows = tuple(map(tuple, reader.ask(
+                        "SELECT target_note, id, content FROM open_proposals WHERE target_note <> ''"
+                        " AND (?1 = '' OR target_note = ?1) AND action IN ('update', 'delete')"
+                        " ORDER BY created_at, raw_id, place",
+                        note_id,
+                    )))  # fmt: skip
                 for target, *change in shown(rows):
                     found.setdefault(target, []).append(OpenChange(*change))
         except (NuggetsError, OSError):

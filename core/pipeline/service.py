@@ -448,7 +448,7 @@ class Pipeline:
     def texts_waiting(self) -> int:
         """How many texts wait to be read."""
         with self.database.checked_reading() as reader:
-            return reader.jobs.texts_waiting()
+            return reader.count("SELECT count(*) FROM jobs WHERE status = 'pending' AND type = 'extract'")
 
     def health(self) -> records.ProviderHealth:
         """How the model has been, and what of today's calls is spent."""
@@ -600,7 +600,7 @@ class Pipeline:
 
     def origin(self, note_id: str) -> records.Origin | None:
         """Where a note came from; None for one that no pipeline made."""
-        return self.shown(lambda reader: reader.note_edits.origin_of(note_id))
+        return self.shown(lambda reader: reader.proposals.origin_of(note_id))
 
     def history(self, raw_or_note_id: str, most: int = 500) -> tuple[records.HistoryRow, ...]:
         """The audit of a raw memory, a proposal or a note, oldest first."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+from dataclasses import astuple, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -64,7 +65,10 @@ class Knowledge:
     ) -> None:
         """What extraction commits for a raw memory: relations, and the facts that were accepted."""
         with self.database.write() as writer:
-            writer.raw.keep_found(raw_id, relations, due=due)
+            writer.run(
+                "UPDATE raw_memories SET relations = ?, knowledge_due = ? WHERE id = ?",
+                json.dumps([astuple(one) for one in relations]), int(due), raw_id,
+            )  # fmt: skip
             for number, content in enumerate(said):
                 writer.facts.insert(_fact(f"fact-{raw_id}-{number}", raw_id, content))
 

@@ -17,7 +17,7 @@ NOW = 2_000 * DAY_MS
 
 @dataclass(frozen=True)
 class Text:
-    """A text with what hangs on it. Ages are in days. fact, proposal, edited, job: a status, "" for none.
+    """A text with what hangs on it. Ages are in days. fact, proposal, job: a status, "" for none. edited: its note was.
 
     aimed: an open proposal of another text wants to change its note. again: another text that was not removed repeats
     it. shown, pinned: its note.
@@ -29,7 +29,7 @@ class Text:
     protected: bool = False
     fact: str = ""
     proposal: str = ""
-    edited: str = ""
+    edited: bool = False
     job: str = ""
     aimed: bool = False
     again: bool = False
@@ -68,9 +68,9 @@ def put(writer: Tables, text: Text) -> None:
         )  # fmt: skip
     if text.edited:
         rows.execute(
-            "INSERT INTO note_edits (op, proposal_id, fact_id, note_id, payload, status, created_at)"
-            " VALUES ('add', ?, ?, ?, '{}', ?, ?)",
-            (f"proposal-{n}", f"fact-{n}", text.note, text.edited, made),
+            "INSERT INTO note_edits (op, proposal_id, fact_id, note_id, expected, content, entry_id, done_at)"
+            " VALUES ('add', ?, ?, ?, '', '', '', ?)",
+            (f"proposal-{n}", f"fact-{n}", text.note, made),
         )
     if text.job:
         put_job(writer, text.id, text.job, 0)

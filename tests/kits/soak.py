@@ -274,5 +274,5 @@ def _findings(pipeline: Pipeline, clock: Clock) -> list[str]:
 
 
 def _open(pipeline: Pipeline) -> bool:
-    jobs = pipeline.database.reading.jobs.counts()
+    jobs = pipeline.status().jobs
     return any(jobs.get(status) for status in ("pending", "leased", "held"))

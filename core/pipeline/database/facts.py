@@ -94,26 +94,17 @@ class Facts(Rows):
             fact.confidence, fact.model, fact.prompt_version, words_hash(fact.normalised_content), fact.id,
         )  # fmt: skip
 
-    def exists(self, fact_id: str) -> bool:
-        """Whether there is a fact of this id, denied or not."""
-        return self.has("SELECT 1 FROM facts WHERE id = ?", fact_id)
-
-    def deny(self, fact_id: str) -> None:
-        """Marks a fact as no longer so."""
-        self.run("UPDATE facts SET status = 'denied' WHERE id = ?", fact_id)
+    def bears(self, note_id: str, *, but: str = "") -> bool:
+        """Whether a fact has this note, or had it once. but: the one that may."""
+        return self.has(
+            "SELECT 1 WHERE EXISTS (SELECT 1 FROM facts WHERE note_id = ?1 AND id <> ?2)"
+            " OR EXISTS (SELECT 1 FROM note_edits WHERE note_id = ?1 AND op = 'add' AND fact_id <> ?2)",
+            note_id, but,
+        )  # fmt: skip
 
     def of_note(self, note_id: str) -> StoredFact | None:
         """The fact that became a note, None when the note is no fact's."""
         return self.record(StoredFact, "SELECT * FROM facts WHERE note_id = ?", note_id)
-
-    def text_on_its_way(self, note_id: str) -> str | None:
-        """What the note of a fact will say that this transaction makes; None for any other."""
-        found: str | None = self.value(
-            "SELECT content FROM facts WHERE note_id = ? AND status = 'active' AND EXISTS (SELECT 1 FROM note_edits"
-            " WHERE note_edits.note_id = facts.note_id AND op = 'add' AND note_edits.status = 'pending')",
-            note_id,
-        )
-        return found
 
     def matching(
         self, nugget: str, words: Sequence[str], most: int, counted: Counted | None = None
@@ -137,10 +128,6 @@ class Facts(Rows):
         found = [FactMatch(StoredFact(*fact), float(score)) for score, *fact in rows]
         return sorted(found, key=lambda match: (match.score, match.fact.id))
 
-    def any(self) -> bool:
-        """Whether anything was ever learned, taken back since or not."""
-        return self.has("SELECT 1 FROM facts LIMIT 1")
-
     def newest(self) -> int:
         """A number that grows with each fact that is stored."""
         return self.count("SELECT max(rowid) FROM facts")
@@ -155,10 +142,6 @@ class Facts(Rows):
             " SELECT 1 FROM entry JOIN touched USING (seq)"
             " WHERE state = 'pending' AND state <> 'done' AND item = 'n ' || facts.note_id) ORDER BY rowid",
         )
-
-    def known_facts(self) -> frozenset[str]:
-        """The ids of all facts, those that were denied as well."""
-        return frozenset(row[0] for row in self.ask("SELECT id FROM facts"))
 
     def set_status(self, fact: FactStatus, status: Literal["active", "retracted"]) -> bool:
         """Marks a fact as standing, or as taken back by a person; False when it has changed since it was read."""

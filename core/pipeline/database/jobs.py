@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from core.errors import ErrorCode, InvalidInputError, NotFoundError, NuggetsError
 from core.pipeline.database.tables import Rows
@@ -57,7 +57,6 @@ _REQUEUEABLE: Final = f"""
 jobs.status = 'dead' AND jobs.error_class IN ({", ".join(f"'{name}'" for name in RETRYABLE)})
 AND json_extract(jobs.payload, '$.requeued') IS NULL AND {_NEWEST} AND {_WANTED}
 """
-_MARKED_AT: Final = "updated_at = (SELECT updated_at FROM jobs WHERE id = ?1)"
 _UNLEASED: Final = "lease_token = NULL, leased_by = '', leased_at = NULL, lease_expires_at = NULL"
 
 
@@ -84,13 +83,6 @@ class Lease:
     job: Job
     token: str
     payload: Mapping[str, Any] = field(default_factory=dict)
-
-
-class Reaped(NamedTuple):
-    """Jobs whose worker did not come back: ids of those that wait again, and of those that are dead by that."""
-
-    pending: tuple[int, ...] = ()
-    dead: tuple[int, ...] = ()
 
 
 def _quoted(names: Iterable[str]) -> str:
@@ -270,15 +262,13 @@ class Jobs(Rows):
         )
         if row is None:
             return None
-        attempts = row["attempts"]
+        attempts = row["attempts"] - (not (counts or permanent))
         # It rests all the same, or a job that fails at once would come again at once.
-        rests_until = run_after_ms(now, attempts) + 1 + jitter_ms
+        rests_until = run_after_ms(now, row["attempts"]) + 1 + jitter_ms
         if outage:
             failed_at, again = row["failed_at"] or now, row["error_class"] in OUTAGES
             rested = max(0, row["run_after"] - failed_at) if again else 0
             rests_until = now + outage_rest_ms(rested, answered=answered_at > failed_at) + jitter_ms
-        if not (counts or permanent):
-            attempts -= 1
         status: JobStatus = "dead" if permanent or attempts >= row["max_attempts"] else "pending"
         changes = (
             "status = :status, attempts = :attempts, run_after = :after, error = :error, error_class = :class,"
@@ -288,8 +278,6 @@ class Jobs(Rows):
         self._change(
             job_id, token, changes, status=status, attempts=attempts, after=rests_until, now=now, **told
         )
-        if status == "dead":
-            self._mark_failed((job_id,))
         return status
 
     # Putting right
@@ -302,20 +290,16 @@ class Jobs(Rows):
         """The jobs whose lease ran out: what `reap` takes back."""
         return self._those(f"WHERE {_EXPIRED} ORDER BY jobs.id", now=now)
 
-    def reap(self, now: int) -> Reaped:
-        """Takes the jobs back whose lease ran out: they wait again, or are dead where that was the last attempt."""
-        rows = self.ask(
+    def reap(self, now: int) -> int:
+        """Takes the jobs back whose lease ran out: they wait again, or are dead where that was the last attempt; how
+        many.
+        """
+        return self.run(
             "UPDATE jobs SET status = iif(attempts >= max_attempts, 'dead', 'pending'), run_after = :now,"
             " failed_at = :now, updated_at = :now, error = 'lease expired before completion',"
-            f" error_class = '{LEASE_EXPIRED}', {_UNLEASED} WHERE {_EXPIRED} RETURNING id, status",
+            f" error_class = '{LEASE_EXPIRED}', {_UNLEASED} WHERE {_EXPIRED}",
             now=now,
-        ).fetchall()
-        by_status = {
-            status: tuple(sorted(row[0] for row in rows if row[1] == status))
-            for status in ("pending", "dead")
-        }
-        self._mark_failed(by_status["dead"])
-        return Reaped(by_status["pending"], by_status["dead"])
+        )
 
     def requeueable(self, most: int) -> tuple[Job, ...]:
         """Dead jobs that another try may help, and that were not requeued before, the oldest first; of each target the
@@ -364,10 +348,7 @@ class Jobs(Rows):
 
     def retry_dead(self, now: int) -> int:
         """Lets all dead jobs wait again, the newest of each target; how many."""
-        newest = self.ask(
-            f"SELECT max(id) FROM jobs WHERE status = 'dead' AND {_NEWEST} GROUP BY type, target"
-        )
-        return self._revive([row[0] for row in newest.fetchall()], now)
+        return self._revive(self.column(f"SELECT id FROM jobs WHERE status = 'dead' AND {_NEWEST}"), now)
 
     def rests_for_outage(self, now: int) -> bool:
         """Whether a job rests since an outage."""
@@ -382,36 +363,13 @@ class Jobs(Rows):
         )
 
     def _revive(self, ids: Iterable[int], now: int) -> int:
-        revived = 0
-        for job_id in ids:
-            # Nobody wants to read what was removed.
-            changed = self.run(
-                "UPDATE OR IGNORE jobs SET status = 'pending', attempts = min(attempts, max_attempts) / 2,"
-                f" run_after = ?1, updated_at = ?1 WHERE id = ?2 AND status = 'dead' AND {_WANTED}",
-                now, job_id,
-            )  # fmt: skip
-            if changed:
-                self._mark("raw_memories", "status = 'queued'", "status = 'failed'", job_id)
-                self._mark(
-                    "documents", f"status = 'queued', error = '', {_MARKED_AT}", "status = 'failed'", job_id
-                )
-            revived += changed
-        return revived
-
-    def _mark_failed(self, ids: Iterable[int]) -> None:
-        for job_id in ids:
-            self._mark("raw_memories", "status = 'failed'", "status IN ('queued', 'held')", job_id)
-            told = f"status = 'failed', error = (SELECT error FROM jobs WHERE id = ?1), {_MARKED_AT}"
-            self._mark("documents", told, "status <> 'done' AND removed_at IS NULL", job_id)
-
-    def _mark(self, table: str, changes: str, which: str, job_id: int) -> None:
-        """Says of the text or document of a job what became of it."""
-        type = "extract" if table == "raw_memories" else "document_ingest"
-        self.run(
-            f"UPDATE {table} SET {changes} WHERE {which}"
-            f" AND id = (SELECT target FROM jobs WHERE id = ?1 AND type = '{type}')",
-            job_id,
-        )
+        """Lets dead jobs wait again, but those of what was removed: nobody wants to read that."""
+        return self.run(
+            "UPDATE OR IGNORE jobs SET status = 'pending', attempts = min(attempts, max_attempts) / 2, run_after = ?1,"
+            " updated_at = ?1 WHERE id IN (SELECT value FROM json_each(?2)) AND status = 'dead'"
+            f" AND {_WANTED}",
+            now, json.dumps(list(ids)),
+        )  # fmt: skip
 
     # Reading
 
@@ -419,10 +377,6 @@ class Jobs(Rows):
         """Jobs, by a condition and what follows it."""
         found = self.records(Job, f"{_JOBS} {which}", **values)
         return tuple(replace(job, preview=cut_at_word(job.preview, PREVIEW_LENGTH)) for job in found)
-
-    def texts_waiting(self) -> int:
-        """How many texts wait to be read."""
-        return self.count("SELECT count(*) FROM jobs WHERE status = 'pending' AND type = 'extract'")
 
     def job(self, job_id: int) -> Job | None:
         """A job, None for none of this id."""
@@ -434,10 +388,6 @@ class Jobs(Rows):
         which = f"WHERE {' AND '.join(conditions)}" if conditions else ""
         order = "ORDER BY jobs.updated_at DESC, jobs.id DESC LIMIT :most"
         return self._those(f"{which} {order}", status=status, target=target, most=most)
-
-    def counts(self) -> dict[JobStatus, int]:
-        """How many jobs there are of each status that occurs."""
-        return {row[0]: row[1] for row in self.ask("SELECT status, count(*) FROM jobs GROUP BY status")}
 
     def running(self) -> tuple[Job, ...]:
         """The jobs that workers have, the one taken first at the head."""

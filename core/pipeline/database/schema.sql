@@ -80,14 +80,11 @@ CREATE TRIGGER history_stays BEFORE DELETE ON history
 WHEN old.at >= coalesce((SELECT value FROM meta WHERE name = 'history_kept_from'), old.at)
 BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
 CREATE TRIGGER history_is_so BEFORE UPDATE ON history BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
--- What was done to notes. payload: the note's fields, or what changed in it. A row is pending only within the
--- transaction that makes it.
+-- What was done to notes. expected, content: what the note said before and says since. entry_id: of the history.
 CREATE TABLE note_edits (
     id INTEGER PRIMARY KEY AUTOINCREMENT, op TEXT NOT NULL CHECK (op IN ('add', 'update', 'hide')),
-    proposal_id TEXT NOT NULL, fact_id TEXT NOT NULL, note_id TEXT NOT NULL, payload TEXT NOT NULL,
-    status TEXT NOT NULL CHECK (status IN ('pending', 'done', 'conflict')), entry_id TEXT NOT NULL DEFAULT '',
-    created_at INTEGER NOT NULL, done_at INTEGER) STRICT;
-CREATE INDEX note_edits_open ON note_edits (id) WHERE status = 'pending';
+    proposal_id TEXT NOT NULL, fact_id TEXT NOT NULL, note_id TEXT NOT NULL, expected TEXT NOT NULL,
+    content TEXT NOT NULL, entry_id TEXT NOT NULL, done_at INTEGER NOT NULL) STRICT;
 CREATE UNIQUE INDEX note_edits_once ON note_edits (proposal_id, op);
 CREATE INDEX note_edits_note ON note_edits (note_id);
 -- merged_into: the entity that a person made it one with, or gave its name to. root: the entity that it is shown as,
@@ -177,6 +174,18 @@ CREATE INDEX jobs_next ON jobs (status, type, run_after, id);
 CREATE INDEX jobs_target ON jobs (target);
 CREATE INDEX jobs_completed ON jobs (completed_at) WHERE status = 'completed';
 CREATE INDEX jobs_dead ON jobs (failed_at) WHERE status = 'dead';
+-- The text or document of a job that is dead has failed, and waits again with it.
+CREATE TRIGGER job_died AFTER UPDATE OF status ON jobs WHEN new.status = 'dead' AND old.status <> 'dead' BEGIN
+    UPDATE raw_memories SET status = 'failed'
+    WHERE id = new.target AND new.type = 'extract' AND status IN ('queued', 'held');
+    UPDATE documents SET status = 'failed', error = new.error, updated_at = new.updated_at
+    WHERE id = new.target AND new.type = 'document_ingest' AND status <> 'done' AND removed_at IS NULL;
+END;
+CREATE TRIGGER job_revived AFTER UPDATE OF status ON jobs WHEN new.status = 'pending' AND old.status = 'dead' BEGIN
+    UPDATE raw_memories SET status = 'queued' WHERE id = new.target AND new.type = 'extract' AND status = 'failed';
+    UPDATE documents SET status = 'queued', error = '', updated_at = new.updated_at
+    WHERE id = new.target AND new.type = 'document_ingest' AND status = 'failed';
+END;
 -- outcome: 'asked' while the answer is waited for, 'ok', or the kind of the error. day: of the local calendar.
 -- fallback_for: the provider that had failed before, '' for a first choice.
 CREATE TABLE llm_calls (

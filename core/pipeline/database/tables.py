@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from core.pipeline.database.jobs import Jobs
     from core.pipeline.database.masking import Masking
     from core.pipeline.database.notes import Embeddings, Hints, NoteNames
-    from core.pipeline.database.proposals import Decisions, NoteEdits, Proposals
+    from core.pipeline.database.proposals import Proposals
     from core.pipeline.database.sessions import Sessions
     from core.pipeline.database.texts import RawMemories, Transcripts
 
@@ -187,7 +187,7 @@ class History(Rows):
 
 # Where each aggregate stands: a module is imported when it is first asked for.
 _MODULES: Final = {
-    "meta": "tables", "history": "tables", "decisions": "proposals", "note_edits": "proposals", "hints": "notes",
+    "meta": "tables", "history": "tables", "hints": "notes",
     "note_names": "notes", "embeddings": "notes", "raw": "texts", "transcripts": "texts",
 }  # fmt: skip
 
@@ -196,7 +196,6 @@ class Tables(Rows):
     """All aggregates, for one reader, or for one transaction."""
 
     calls: Calls
-    decisions: Decisions
     documents: Documents
     embeddings: Embeddings
     entities: Entities
@@ -207,7 +206,6 @@ class Tables(Rows):
     masking: Masking
     meta: Meta
     note_names: NoteNames
-    note_edits: NoteEdits
     proposals: Proposals
     raw: RawMemories
     sessions: Sessions

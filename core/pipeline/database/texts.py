@@ -9,34 +9,24 @@ from __future__ import annotations
 import json
 import sqlite3
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import astuple, dataclass
 from typing import Final, Literal
 
-from core.errors import AmbiguousError, BrokenFileError, ErrorCode, InvalidInputError, Remedy
+from core.errors import BrokenFileError, ErrorCode, InvalidInputError
 from core.folder import DATABASE_FILE
+from core.pipeline.database.proposals import ambiguous
 from core.pipeline.database.tables import Rows
 from core.pipeline.extract import ExtractedRelation
 from core.pipeline.intake.redaction import Redacted
 from core.pipeline.intake.sentences import excerpt
 from core.pipeline.records import Conversation, RawMemory, RawStatus
-from core.text.normalise import encodable
 
 _HEAD: Final = "raw-"
 _COLUMNS: Final = ", ".join(
     "coalesce(duplicate_of, '') AS duplicate_of" if name == "duplicate_of" else name
     for name in RawMemory.__slots__
 )
-
-
-@dataclass(frozen=True, slots=True)
-class WrittenFact:
-    """A fact that was written and hangs on no entity yet."""
-
-    id: str
-    content: str
-    normalised_content: str
-    confidence: float
 
 
 class RawMemories(Rows):
@@ -70,10 +60,7 @@ class RawMemories(Rows):
         )  # fmt: skip
         ids = [str(row[0]) for row in found]
         if len(ids) > 1 and ids[0] != wanted:
-            few = ", ".join(ids[:4]) + (", and more" if len(ids) > 4 else "")
-            raise AmbiguousError(
-                f"matches several texts: {few}", remedy=Remedy("name-it", "more of the id"), where=wanted
-            )
+            raise ambiguous("texts", tuple(ids), wanted)
         return ids[0] if ids else wanted
 
     def earlier_same(self, nugget: str, content_hash: str) -> str:
@@ -87,14 +74,6 @@ class RawMemories(Rows):
             " AND status NOT IN ('failed', 'duplicate') ORDER BY created_at, rowid LIMIT 1",
             nugget, content_hash,
         )  # fmt: skip
-
-    def project_of_session(self, session: str) -> str:
-        """The project that the newest raw memory of a session names, "" when none does."""
-        return self.text(
-            "SELECT project FROM raw_memories WHERE source_id = ? AND source_id <> '' AND project <> '' "
-            "ORDER BY created_at DESC, rowid DESC LIMIT 1",
-            session,
-        )
 
     def set_status(
         self,
@@ -113,60 +92,12 @@ class RawMemories(Rows):
                 now, model, prompt_version, raw_id,
             )  # fmt: skip
 
-    def protect(self, raw_id: str) -> None:
-        """Marks a raw memory as one that holds a decision."""
-        self.run("UPDATE raw_memories SET protected = 1 WHERE id = ?", raw_id)
-
     # What a model found there, until it is brought into the graph
-
-    def keep_found(
-        self, raw_id: str, relations: Sequence[ExtractedRelation], *, due: bool, more: bool = False
-    ) -> None:
-        """Keeps the relations of one extraction, instead of those of an earlier one of the same memory.
-
-        due: whether they may be brought into the graph now; false where only a person's word makes them wanted. more:
-        they come from another part of the text, so that earlier ones which still wait stay.
-        """
-        waits = self.count("SELECT knowledge_due FROM raw_memories WHERE id = ?", raw_id)
-        kept = self.found_in(raw_id) if more and (waits or not due) else ()
-        found = [
-            [encodable(part) if isinstance(part, str) else part for part in astuple(one)]
-            for one in (*kept, *relations)
-        ]
-        self.run(
-            "UPDATE raw_memories SET relations = ?, knowledge_due = ? WHERE id = ?",
-            json.dumps(found, ensure_ascii=False), int(due), raw_id,
-        )  # fmt: skip
-
-    def want_knowledge(self, raw_ids: Iterable[str]) -> None:
-        """Lets what was found in raw memories be brought into the graph, since something of it was accepted."""
-        for each in raw_ids:
-            self.run("UPDATE raw_memories SET knowledge_due = 1 WHERE id = ?", each)
-
-    def knowledge_due(self, most: int) -> tuple[str, ...]:
-        """The raw memories whose knowledge waits to be brought in, the oldest first."""
-        return self.column(
-            "SELECT id FROM raw_memories WHERE knowledge_due = 1 ORDER BY created_at, rowid LIMIT ?", most
-        )
-
-    def knowledge_done(self, raw_id: str) -> None:
-        """Marks a raw memory as one of which nothing waits to be brought in."""
-        self.run("UPDATE raw_memories SET knowledge_due = 0 WHERE id = ?", raw_id)
 
     def found_in(self, raw_id: str) -> tuple[ExtractedRelation, ...]:
         """What a model found in a raw memory, in the order of its answer."""
         held = self.text("SELECT relations FROM raw_memories WHERE id = ?", raw_id)
         return tuple(ExtractedRelation(*one) for one in json.loads(held or "[]"))
-
-    def facts_to_place(self, raw_id: str) -> tuple[WrittenFact, ...]:
-        """The facts of a raw memory that stand and hang on no entity yet."""
-        return self.records(
-            WrittenFact,
-            "SELECT id, content, normalised_content, confidence FROM facts WHERE raw_id = ? AND status = 'active' "
-            "AND NOT EXISTS (SELECT 1 FROM attributes WHERE attributes.fact_id = facts.id AND fact_id <> '') "
-            "ORDER BY rowid",
-            raw_id,
-        )
 
 
 Outcome = Literal["new", "longer", "revision", "unchanged"]

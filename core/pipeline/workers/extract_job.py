@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core.errors import NuggetsError
+from core.model.snapshot import Snapshot
 from core.pipeline.contradiction import check
 from core.pipeline.database.jobs import LostLeaseError
 from core.pipeline.database.tables import Tables
@@ -26,7 +27,7 @@ from core.pipeline.windows import LongText, progress_of
 from core.pipeline.writes.at_once import Written, write_at_once
 from core.pipeline.writes.candidates import CandidateSearch
 from core.pipeline.writes.committing import Committed, ExtractPlan, PlannedFact, write_plan
-from core.pipeline.writes.execution import Graph
+from core.pipeline.writes.notes import NoteEdit
 from core.settings.pipeline_sections import PipelineConfiguration
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def think(
     # The last good snapshot serves, when the files cannot be read just now.
     with suppress(NuggetsError):
         memory.refresh(patient=False)
-    graph, newest = Graph(memory.snapshot), database.reading.facts.newest()
+    snapshot, newest = memory.snapshot, database.reading.facts.newest()
     waiting = not work.mode.writes_notes
     candidates = CandidateSearch(database, memory, work.raw.nugget, configuration.search, waiting).of(found)
     if any(candidates):
@@ -138,7 +139,7 @@ def think(
             proposal=proposals.get(place),
             told=decisions.told.get(place, ""),
             contradiction=checked[place][0] if place in checked else "",
-            pinned=_pinned(graph, proposals.get(place)),
+            pinned=_pinned(snapshot, proposals.get(place)),
             span=spans[place],
             unchecked=place in checked and bool(checked[place][1]),
         )
@@ -155,7 +156,7 @@ def think(
         mode=work.mode,
         least_confidence=configuration.extraction.min_confidence,
         knowledge=configuration.graph.enabled,
-        graph=graph,
+        snapshot=snapshot,
         newest=newest,
         facts=tuple(planned),
         relations=extraction.relations,
@@ -204,17 +205,17 @@ def commit(
 
     settled: dict[int, Made] = {}
 
-    def work(writer: Tables) -> Committed:
+    def work(writer: Tables) -> tuple[Committed, list[NoteEdit]]:
         if not writer.jobs.holds(plan.job_id, lease_token):
             raise LostLeaseError(plan.job_id)
         if caller is not None:
             settled.update((one.call, one) for one in caller.settle(writer))
         latencies = [writer.calls.latency_of(plan.raw.id, purpose) for purpose in ("extract", "decide")]
         known = [latency for latency in latencies if latency is not None]
-        done = write_plan(writer, plan, latency_ms=sum(known) if known else None, now=now)
+        done, edits = write_plan(writer, plan, latency_ms=sum(known) if known else None, now=now)
         if not _ended(writer, plan, done.result, lease_token, now):
             raise LostLeaseError(plan.job_id)
-        return done
+        return done, edits
 
     try:
         done = write_at_once(database, memory, work, now=now)
@@ -318,8 +319,9 @@ def _checked(
     return verdict.said, "" if error is None else error.kind
 
 
-def _pinned(graph: Graph, proposal: Proposal | None) -> bool:
+def _pinned(snapshot: Snapshot, proposal: Proposal | None) -> bool:
     from core.reflection.judge import pinned
 
-    note = graph.visible(proposal.target.id) if proposal is not None and proposal.target is not None else None
-    return note is not None and pinned(note)
+    target = None if proposal is None else proposal.target
+    note = None if target is None else snapshot.by_id.get(target.id)
+    return note is not None and not note.hidden and pinned(note)

@@ -227,7 +227,8 @@ class Worker:
         """
         gathers = self._gathers_since = began if self._gathers_since is None else self._gathers_since
         waits = not idle and 0 <= self._now() - gathers < _GATHERS_MS
-        if waits and len(self._database.reading.raw.knowledge_due(BATCH_SIZE)) < BATCH_SIZE:
+        due = "SELECT count(*) FROM raw_memories WHERE knowledge_due = 1"
+        if waits and self._database.reading.count(due) < BATCH_SIZE:
             return GraphUpdate()
         self._gathers_since = None
         return update_graph(self._database, configuration, self._now(), most=BATCH_SIZE)
@@ -237,7 +238,8 @@ class Worker:
         if not self._due("follow", _LOOK_EVERY_MS):
             return
         reader = self._database.reading
-        decided, learned = reader.decisions.any_kept(), reader.facts.any()
+        decided = reader.has("SELECT 1 FROM decisions LIMIT 1")
+        learned = reader.has("SELECT 1 FROM facts LIMIT 1")
         if not (decided or learned):
             return
         from core.pipeline.removal import follow_shown
@@ -331,8 +333,7 @@ class Worker:
         if not jobs.any_expired(now):
             return TickResult(released)
         with self._database.write() as writer:
-            reaped = writer.jobs.reap(now)
-        return TickResult(released, len(reaped.pending) + len(reaped.dead))
+            return TickResult(released, writer.jobs.reap(now))
 
     def _may_lease(self, configuration: PipelineConfiguration) -> bool:
         # Texts that were queued before a freeze wait for its end like those that came later.

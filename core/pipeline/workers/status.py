@@ -216,7 +216,7 @@ SELECT (SELECT count(*) FROM jobs
     (SELECT max(at) FROM (
         SELECT max(completed_at) AS at FROM jobs WHERE status = 'completed'
         UNION ALL SELECT max(json_extract(result, '$.readAt')) FROM jobs WHERE status IN ('pending', 'leased')
-        UNION ALL SELECT max(done_at) FROM note_edits WHERE status = 'done')) AS progress
+        UNION ALL SELECT max(done_at) FROM note_edits)) AS progress
 """
 
 
@@ -225,7 +225,7 @@ SELECT (SELECT count(*) FROM raw_memories WHERE gone_at IS NULL) AS raw,
     (SELECT count(*) FROM facts WHERE status = 'active') AS facts,
     (SELECT count(*) FROM entities) AS entities,
     (SELECT count(*) FROM documents WHERE removed_at IS NULL AND status = 'done') AS documents,
-    (SELECT max(done_at) FROM note_edits WHERE status = 'done') AS last_written_at
+    (SELECT max(done_at) FROM note_edits) AS last_written_at
 """
 
 
@@ -240,7 +240,8 @@ def status_of(
     """How the pipeline of a memory stands. Reads only."""
     reader = database.reading
     found, totals = (dict(reader.connection.execute(query).fetchone()) for query in (_INPUTS, _TOTALS))
-    jobs, running = reader.jobs.counts(), reader.jobs.running()
+    jobs = dict(reader.ask("SELECT status, count(*) FROM jobs GROUP BY status").fetchall())
+    running = reader.jobs.running()
     inputs = StateInputs(
         mode(configuration), configuration.mutations_frozen, reader.meta.number(PAUSED) is not None, provider, now,
         held=jobs.get("held", 0), running=jobs.get("leased", 0), dead=jobs.get("dead", 0),

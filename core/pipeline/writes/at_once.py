@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING, Final, Generic, TypeVar
 from core.errors import ErrorCode, LockTimeoutError, NuggetsError, Remedy, UnfinishedError
 from core.model.change import Author, ChangeSet
 from core.model.draft import Draft
-from core.pipeline.database.proposals import NoteEdit
 from core.pipeline.database.tables import Tables
 from core.pipeline.records import ProposalReason
 from core.pipeline.transaction_guard import assert_outside_transaction, holding_a_transaction
-from core.pipeline.writes.execution import WRITER
-from core.pipeline.writes.notes import AppliedRow, apply_row
+from core.pipeline.writes.execution import WRITER, note_down
+from core.pipeline.writes.notes import AppliedEdit, NoteEdit, apply_edit
 
 if TYPE_CHECKING:
     from core.memory import Memory
@@ -60,12 +59,12 @@ class Written(Generic[_T]):
 def write_at_once(
     database: Database,
     memory: Callable[[], Memory],
-    work: Callable[[Tables], _T],
+    work: Callable[[Tables], tuple[_T, Sequence[NoteEdit]]],
     *,
     now: int,
     asked: bool = False,
 ) -> Written[_T]:
-    """Does work in the pipeline's tables, with the changes of notes that it puts down there.
+    """Does work in the pipeline's tables, with the changes of notes that it asks for.
 
     work: may be called more than once, and does the same in the same tables; what it raises leaves nothing behind.
     asked: the author of `memory` asked for it, so that their `undo` takes it back. now: epoch ms. Raises what keeps the
@@ -82,45 +81,51 @@ def write_at_once(
 
 
 def _write(
-    database: Database, memory: Callable[[], Memory], work: Callable[[Tables], _T], now: int, asked: bool
+    database: Database,
+    memory: Callable[[], Memory],
+    work: Callable[[Tables], tuple[_T, Sequence[NoteEdit]]],
+    now: int,
+    asked: bool,
 ) -> Written[_T]:
     with database.rehearsal() as tables:
-        work(tables)
-        expected = tables.note_edits.pending()
-    applied: list[AppliedRow] = []
+        expected = work(tables)[1]
+    applied: list[AppliedEdit] = []
     done: list[_T] = []
 
-    def taken(note_id: str, fact_id: str) -> bool:
-        return database.reading.note_edits.note_id_known(note_id, but_fact=fact_id)
-
-    def draft_rows(draft: Draft) -> None:
+    def draft_edits(draft: Draft) -> None:
         """In order; of a proposal whose note had moved on no more is done."""
         applied.clear()
         conflicts: dict[str, str] = {}
-        for row in expected:
-            why = conflicts.get(row.proposal_id)
+        for edit in expected:
+            why = conflicts.get(edit.proposal.id)
             if why is None:
-                one = apply_row(draft, row, taken)
+                one = apply_edit(
+                    draft, edit, lambda id, fact_id: database.reading.facts.bears(id, but=fact_id)
+                )
             else:
-                one = AppliedRow(row, "conflict", row.note_id, ProposalReason.TARGET_CHANGED, why)
+                one = AppliedEdit("conflict", edit.note_id, ProposalReason.TARGET_CHANGED, why)
             applied.append(one)
             if one.outcome == "conflict":
-                conflicts[row.proposal_id] = one.error
+                conflicts[edit.proposal.id] = one.error
 
-    def in_tables(tables: Tables, entry: str) -> None:
-        result, rows = work(tables), tables.note_edits.pending()
-        if [row.same for row in rows] != [row.same for row in expected]:
+    def in_tables(tables: Tables, entry: str = "") -> None:
+        result, edits = work(tables)
+        if edits != expected:
             raise _MovedError("other notes are to be changed by now")
-        for row, one in zip(rows, applied, strict=True):
-            _keep(tables, row, one, entry, now)
+        for edit, one in zip(edits, applied, strict=True):
+            _keep(tables, edit, one, entry, now)
         done.append(result)
 
     change_set: ChangeSet | None = None
     unfinished: NuggetsError | None = None
     if expected:
+        reason = _OPS[expected[0].op][1]
+        if len(expected) > 1:
+            counts = {op: sum(edit.op == op for edit in expected) for op in _OPS}
+            reason = ", ".join(_OPS[op][2].format(f"{count:,}") for op, count in counts.items() if count)
         try:
             _, change_set = memory().change(
-                _reason(expected), draft_rows, author=PIPELINE, asked=asked, beside=beside(in_tables)
+                reason, draft_edits, author=PIPELINE, asked=asked, beside=beside(in_tables)
             )
         except UnfinishedError as error:
             if not done:
@@ -130,8 +135,9 @@ def _write(
         # No note changes after all.
         change_set = None
         with database.write() as tables:
-            in_tables(tables, "")
-    refused = [(one.row.proposal_id, one.error) for one in applied if one.outcome in ("conflict", "failed")]
+            in_tables(tables)
+    told = zip(expected, applied, strict=True)
+    refused = [(edit.proposal.id, one.error) for edit, one in told if not one.done]
     return Written(done[-1], change_set, tuple(refused), unfinished)
 
 
@@ -149,34 +155,38 @@ def beside(work: Callable[[Tables, str], object]) -> Callable[[sqlite3.Connectio
     return within
 
 
-def _reason(rows: Sequence[NoteEdit]) -> str:
-    if len(rows) == 1:
-        return _OPS[rows[0].op][1]
-    counts = {op: sum(row.op == op for row in rows) for op in _OPS}
-    return ", ".join(_OPS[op][2].format(f"{count:,}") for op, count in counts.items() if count)
+def _keep(tables: Tables, edit: NoteEdit, one: AppliedEdit, entry: str, now: int) -> None:
+    """Keeps what became of a change of a note, in the audit too. A proposal whose note had moved on waits again."""
+    proposal = edit.proposal
+    if one.done:
+        tables.insert_row(
+            "note_edits", clash="IGNORE", op=edit.op, proposal_id=proposal.id, fact_id=edit.fact_id,
+            note_id=one.note_id, expected=edit.expected, content=edit.content, done_at=now,
+            entry_id=entry if one.outcome == "written" else "",
+        )  # fmt: skip
+        if one.note_id != edit.note_id:
+            # The id that was chosen turned out to be taken.
+            tables.run("UPDATE facts SET note_id = ? WHERE id = ?", one.note_id, edit.fact_id)
+            tables.run("UPDATE proposals SET note_id = ? WHERE id = ?", one.note_id, proposal.id)
+    else:
+        _reopen(tables, edit, one)
+    note_down(
+        tables, proposal, now, event=_OPS[edit.op][0] if one.done else one.outcome, by=WRITER,
+        reason=one.reason or one.error, fact_id=edit.fact_id, note_id=one.note_id, old_content=one.former,
+        new_content=one.now, metadata={"op": edit.op, "entry": entry if one.outcome == "written" else ""},
+    )  # fmt: skip
 
 
-def _keep(tables: Tables, row: NoteEdit, one: AppliedRow, entry: str, now: int) -> None:
-    """Keeps what became of a change of a note, in the audit too."""
-    done = one.outcome in ("written", "unchanged")
-    entry = entry if one.outcome == "written" else ""
-    tables.note_edits.end(row, "done" if done else "conflict", now=now, entry_id=entry)
-    if one.note_id != row.note_id:
-        tables.note_edits.move_note(row, one.note_id)
-    if not done:
-        tables.note_edits.reopen_proposal(row, one.reason, one.former)
-    tables.history.append(
-        at=now,
-        event=_OPS[row.op][0] if done else one.outcome,
-        changed_by=WRITER,
-        reason=one.reason or one.error,
-        raw_id=row.text("raw_id"),
-        proposal_id=row.proposal_id,
-        fact_id=row.fact_id,
-        note_id=one.note_id,
-        old_content=one.former,
-        new_content=one.now,
-        model=row.text("model"),
-        prompt_version=row.text("prompt_version"),
-        metadata={"op": row.op, "entry": entry},
-    )
+def _reopen(tables: Tables, edit: NoteEdit, one: AppliedEdit) -> None:
+    """Lets an accepted proposal wait again whose note had moved on; what it would have denied stands on."""
+    tables.run(
+        "UPDATE proposals SET status = 'review', reason = ?, resolved_at = NULL, resolved_by = '',"
+        " target_content = CASE WHEN ?2 <> '' AND target_note = ?3 THEN ?2 ELSE target_content END WHERE id = ?4",
+        str(one.reason), one.former, edit.note_id, edit.proposal.id,
+    )  # fmt: skip
+    if edit.op == "add":
+        tables.run("DELETE FROM facts WHERE id = ?", edit.fact_id)
+    # Room for a second decision.
+    tables.run("DELETE FROM note_edits WHERE proposal_id = ?", edit.proposal.id)
+    if edit.op == "hide":
+        tables.facts.let_stand(edit.note_id, True)

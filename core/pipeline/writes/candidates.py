@@ -68,12 +68,12 @@ class CandidateSearch:
     ) -> tuple[StoredCandidate, ...]:
         reader, digest = self.database.reading, normalise(content).content_hash
         there = reader.facts.same(self.nugget, digest)
-        refused = None if there is not None else reader.proposals.refused_change(self.nugget, digest)
         # The rules need no other, and a model will not be asked.
         if there is not None:
             return (StoredCandidate(there.note_id, there.content, there.type, 1.0, there.content_hash),)
-        if refused is not None:
-            return (StoredCandidate(refused.id, refused.content, refused.type, 1.0, digest),)
+        refused = "nugget = ? AND content_hash = ? AND status = 'rejected' AND action IN ('update', 'delete') LIMIT 1"
+        for one in reader.proposals.those(refused, self.nugget, digest):
+            return (StoredCandidate(one.id, one.content, one.type, 1.0, digest),)
         found, mine = self._among_notes(content), saying(content)
         taken_back: list[StoredCandidate] = []
         matches = reader.facts.matching(

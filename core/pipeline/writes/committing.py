@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
+from core.model.snapshot import Snapshot
 from core.pipeline.database.tables import Tables
 from core.pipeline.decide import Action, Proposal, corrects, denies_another, saying
 from core.pipeline.extract import ExtractedFact, ExtractedRelation
@@ -15,7 +17,9 @@ from core.pipeline.intake.normalisation import Normalised, normalise
 from core.pipeline.modes import Mode
 from core.pipeline.records import ProposalReason, ProposalStatus, RawMemory, RawStatus, StoredProposal
 from core.pipeline.windows import Reading
-from core.pipeline.writes.execution import Execution, ExecutionResult, Graph, note_down, record
+from core.pipeline.writes.execution import Execution, ExecutionResult, note_down, record
+from core.pipeline.writes.notes import NoteEdit
+from core.text.normalise import encodable
 
 # In the audit: what became of a fact that a later one of the same text corrects.
 REPLACED: Final = "replaced"
@@ -54,7 +58,7 @@ class PlannedFact:
 class ExtractPlan:
     """Everything that is to be written about one raw memory, or one window of it. Making it has written nothing.
 
-    graph: the notes as they were when it was made. newest: of the facts that were known then. knowledge: whether what
+    snapshot: the notes as they were then. newest: of the facts that were known then. knowledge: whether what
     it found goes into the graph of entities. warnings: of extraction and decision, in words. calls: to models.
     """
 
@@ -63,7 +67,7 @@ class ExtractPlan:
     mode: Mode
     least_confidence: float
     knowledge: bool
-    graph: Graph
+    snapshot: Snapshot
     newest: int
     facts: tuple[PlannedFact, ...] = ()
     relations: tuple[ExtractedRelation, ...] = ()
@@ -208,9 +212,13 @@ class Committed:
     open: int
 
 
-def write_plan(writer: Tables, plan: ExtractPlan, *, latency_ms: int | None, now: int) -> Committed:
-    """Puts down every fact of a plan, with what became of it and why. now: epoch ms."""
-    return _PlanWrite(writer, plan, latency_ms, now, writer.facts.newest() == plan.newest).all()
+def write_plan(
+    writer: Tables, plan: ExtractPlan, *, latency_ms: int | None, now: int
+) -> tuple[Committed, list[NoteEdit]]:
+    """Puts down every fact of a plan, with what became of it and why; and what is to be done to notes. now: in ms."""
+    fresh = writer.facts.newest() == plan.newest
+    work = _PlanWrite(writer, plan, latency_ms, now, Execution(writer, plan.snapshot, now, fresh=fresh))
+    return work.all(), work.execution.edits
 
 
 def proposal_id(raw_id: str, job_id: int, place: int) -> str:
@@ -220,31 +228,39 @@ def proposal_id(raw_id: str, job_id: int, place: int) -> str:
 
 @dataclass(slots=True)
 class _PlanWrite:
-    """A plan being written. fresh: no fact was stored since it was made. made: by the place of a fact, the note that
-    says it now.
-    """
+    """A plan being written. made: by the place of a fact, the note that says it now."""
 
     writer: Tables
     plan: ExtractPlan
     latency_ms: int | None
     now: int
-    fresh: bool
+    execution: Execution
     made: dict[int, str] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
 
     def all(self) -> Committed:
-        plan, writer = self.plan, self.writer
+        plan, writer, id = self.plan, self.writer, self.plan.raw.id
         for planned in corrected(plan.facts, plan.least_confidence):
             self._write(planned)
+        # What a model found beside the facts goes into the graph now, or once a person accepts one. Of another part of
+        # the text it is added to what still waits.
         due = plan.knowledge and plan.mode.writes_notes
-        writer.raw.keep_found(plan.raw.id, plan.relations, due=due, more=plan.reading.before.begun)
+        waits = writer.has("SELECT 1 FROM raw_memories WHERE id = ? AND knowledge_due", id)
+        kept = writer.raw.found_in(id) if plan.reading.before.begun and (waits or not due) else ()
+        found = [
+            [encodable(part) if isinstance(part, str) else part for part in astuple(one)]
+            for one in (*kept, *plan.relations)
+        ]
+        writer.run(
+            "UPDATE raw_memories SET relations = ?, knowledge_due = ? WHERE id = ?",
+            json.dumps(found, ensure_ascii=False), int(due), id,
+        )  # fmt: skip
         result = self._result()
         if plan.reading.outcome not in ("goes_on", "failed"):
             # One that says too little for a model to be asked is skipped.
             status: RawStatus = "extracted" if result["calls"] else "skipped"
-            writer.raw.set_status(
-                plan.raw.id, status, now=self.now, model=result["model"], prompt_version=plan.prompt_version
-            )
+            version = plan.prompt_version
+            writer.raw.set_status(id, status, now=self.now, model=result["model"], prompt_version=version)
         return Committed(result, self.counts["applied"], self.counts["open"])
 
     @property
@@ -257,9 +273,7 @@ class _PlanWrite:
         proposal, rule = self._after_earlier_windows(planned, self._proposed(planned, place))
         outcome = ExecutionResult(rule.status, rule.reason)
         if rule.status == "applied":
-            outcome = Execution(
-                writer, plan.graph, proposal, plan.raw.project, self.now, fresh=self.fresh
-            ).run()
+            outcome = self.execution.run(proposal, plan.raw.project)
             waiting = writer.proposals.same(plan.raw.nugget, planned.said.content_hash)
             if waiting is not None and waiting.open and outcome.note_id:
                 # A person was asked about it before.
@@ -379,7 +393,7 @@ class _PlanWrite:
             self._by,
         ):
             return None
-        untouched = self.plan.graph.text(self.writer, later.target_note) == fact.content
+        untouched = self.execution.text(later.target_note) == fact.content
         return earlier if untouched and _is_earlier(earlier, later) else None
 
     def _record_replaced(self, earlier: StoredProposal, later: StoredProposal) -> None:
@@ -415,16 +429,12 @@ class _PlanWrite:
         return rule
 
     def _count(self, proposal: StoredProposal) -> None:
-        counts = self.counts
-        counts[proposal.status] += 1
-        counts["open"] += proposal.open
-        counts["reviewNeeded"] += proposal.review_needed
-        counts["added"] += proposal.status == "applied"
-        counts["blockedDestructive"] += proposal.status == "blocked"
-        counts["skippedLowConfidence"] += proposal.reason in (
-            ProposalReason.LOW_CONFIDENCE,
-            ProposalReason.EMPTY,
-        )
+        unsure = proposal.reason in (ProposalReason.LOW_CONFIDENCE, ProposalReason.EMPTY)
+        self.counts[proposal.status] += 1
+        self.counts += Counter(
+            open=proposal.open, reviewNeeded=proposal.review_needed, added=proposal.status == "applied",
+            blockedDestructive=proposal.status == "blocked", skippedLowConfidence=unsure,
+        )  # fmt: skip
 
     def _result(self) -> dict[str, Any]:
         """The result of the job, this part of its text with those before."""

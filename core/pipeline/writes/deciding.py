@@ -5,34 +5,28 @@ What touches notes is one change set with them. What touches none gets an entry 
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from core.errors import NotFoundError, NuggetsError
+from core.pipeline.database.proposals import OPEN
 from core.pipeline.decide import Saying, saying, says_the_same
 from core.pipeline.intake.normalisation import normalise
 from core.pipeline.records import Accepted, ProposalReason
 from core.pipeline.writes.at_once import write_at_once
-from core.pipeline.writes.execution import (
-    Execution,
-    ExecutionResult,
-    Graph,
-    note_down,
-    record,
-    settle_replaced,
-    stand_together,
-)
+from core.pipeline.writes.execution import Execution, ExecutionResult, note_down, record, stand_together
 
 if TYPE_CHECKING:
     from core.memory import Memory
     from core.model.change import ChangeSet
     from core.pipeline.database.connection import Database
-    from core.pipeline.database.proposals import Decision
     from core.pipeline.database.tables import Tables
     from core.pipeline.records import StoredProposal
+    from core.pipeline.writes.notes import NoteEdit
 
 # Of the proposals that wait the newest are looked at.
 _MOST_REPEATED: Final = 500
@@ -54,14 +48,13 @@ def accept(database: Database, memory: Memory, ids: Iterable[str], *, by: str, n
     """
     with suppress(NuggetsError):
         memory.refresh(patient=False)
-    chosen, graph = tuple(dict.fromkeys(ids)), Graph(memory.snapshot)
-    done = write_at_once(
-        database,
-        lambda: memory,
-        lambda writer: _Acceptance(writer, graph, by, now).of(chosen),
-        now=now,
-        asked=True,
-    )
+    chosen, snapshot = tuple(dict.fromkeys(ids)), memory.snapshot
+
+    def work(writer: Tables) -> tuple[Accepted, list[NoteEdit]]:
+        execution = Execution(writer, snapshot, now, by)
+        return _accept(execution, chosen), execution.edits
+
+    done = write_at_once(database, lambda: memory, work, now=now, asked=True)
     accepted, refused = done.result, dict(done.refused)
     written = tuple(id for id in accepted.written if id not in refused)
     return replace(
@@ -73,125 +66,132 @@ def accept(database: Database, memory: Memory, ids: Iterable[str], *, by: str, n
     )
 
 
-class _Acceptance:
-    """What a person accepts at once, carried out in the tables."""
-
-    def __init__(self, writer: Tables, graph: Graph, by: str, now: int) -> None:
-        self._writer = writer
-        self._graph = graph
-        self._by = by
-        self._now = now
-        # By nugget, the proposals that were open at first.
-        self._waiting: dict[str, list[tuple[str, Saying]]] = {}
-
-    def of(self, ids: Sequence[str]) -> Accepted:
-        written: list[str] = []
-        deduped: list[str] = []
-        skipped: list[tuple[str, str]] = []
-        proposals = self._writer.proposals
-        chosen = {id: proposals.by_id(id) for id in ids}
-        replaced = _replaced([one for one in chosen.values() if one is not None and one.open])
-        for one in chosen.values():
-            if one is not None and one.id in replaced:
-                settle_replaced(self._writer, one, self._by, self._now)
-        for id, before in chosen.items():
-            # What was accepted before may have settled it, or changed what it is about.
-            proposal = proposals.by_id(id)
-            if proposal is None:
-                skipped.append((id, "no such proposal"))
-            elif id in replaced:
-                skipped.append((id, TOLD[ProposalReason.REPLACED]))
-            elif proposal.open:
-                outcome = self._one(proposal)
-                if outcome.status == "applied":
-                    written.append(id)
-                elif outcome.status == "deduped":
-                    deduped.append(id)
-                else:
-                    skipped.append((id, TOLD[outcome.reason]))
-            elif before is not None and before.open and proposal.status == "deduped":
-                deduped.append(id)
+def _accept(work: Execution, ids: Sequence[str]) -> Accepted:
+    written: list[str] = []
+    deduped: list[str] = []
+    skipped: list[tuple[str, str]] = []
+    proposals = work.writer.proposals
+    chosen = {id: proposals.by_id(id) for id in ids}
+    open_ones = [one for one in chosen.values() if one is not None and one.open]
+    replaced = _replaced(open_ones)
+    for one in open_ones:
+        if one.id in replaced:
+            work.settle_replaced(one)
+    # By nugget, the proposals that were open at first.
+    waiting: dict[str, list[tuple[str, Saying]]] = {}
+    for id, before in chosen.items():
+        # What was accepted before may have settled it, or changed what it is about.
+        proposal = proposals.by_id(id)
+        if proposal is None:
+            skipped.append((id, "no such proposal"))
+        elif id in replaced:
+            skipped.append((id, TOLD[ProposalReason.REPLACED]))
+        elif proposal.open:
+            outcome = _accept_one(work, proposal, waiting)
+            if outcome.status in ("applied", "deduped"):
+                (written if outcome.status == "applied" else deduped).append(id)
             else:
-                skipped.append((id, f"already decided ({proposal.status})"))
-        learned = dict.fromkeys(one.raw_id for id in written if (one := chosen[id]) is not None)
-        self._writer.raw.want_knowledge(learned)
-        settled = {other for id in written for other in proposals.settled_with(id)}
-        return Accepted(
-            tuple(written), tuple(deduped), tuple(skipped), settled=tuple(sorted(settled | (replaced & set(chosen))))
-        )  # fmt: skip
-
-    def _one(self, proposal: StoredProposal) -> ExecutionResult:
-        writer, proposals = self._writer, self._writer.proposals
-        if proposal.reason == ProposalReason.UNDONE:
-            writer.note_edits.forget_done(proposal.id)
-        raw = writer.raw.raw_of(proposal.raw_id)
-        if proposal.action != "delete" and not normalise(proposal.content).normalised_content:
-            outcome = ExecutionResult("skipped", ProposalReason.EMPTY)
+                skipped.append((id, TOLD[outcome.reason]))
+        elif before is not None and before.open and proposal.status == "deduped":
+            deduped.append(id)
         else:
-            project = raw.project if raw else ""
-            outcome = Execution(writer, self._graph, proposal, project, self._now, self._by).run()
-        if outcome.reason == ProposalReason.TARGET_CHANGED:
-            # It waits on, held against what the note says by now.
-            proposals.retarget(proposal.id, outcome.note_id, outcome.former)
-            return outcome
-        proposals.resolve(
-            proposal.id,
-            outcome.status,
-            reason=outcome.reason,
-            by=self._by,
-            now=self._now,
-            note_id=outcome.note_id if outcome.status == "applied" else "",
-            repeated=outcome.note_id if outcome.status == "deduped" else "",
-        )
-        record(writer, proposal, outcome, self._now, event="accepted", by=self._by)
-        if outcome.status == "applied":
-            self._move_others(proposal, outcome)
-        if outcome.status in ("applied", "deduped"):
-            self._settle_repeated(proposal, outcome)
+            skipped.append((id, f"already decided ({proposal.status})"))
+    for raw_id in {one.raw_id for one in open_ones if one.id in written}:
+        # What was found beside it is wanted now.
+        work.writer.run("UPDATE raw_memories SET knowledge_due = 1 WHERE id = ?", raw_id)
+    settled = {other for id in written for other in _settled_with(work.writer, id)} | (replaced & set(chosen))
+    return Accepted(tuple(written), tuple(deduped), tuple(skipped), settled=tuple(sorted(settled)))
+
+
+def _accept_one(
+    work: Execution, proposal: StoredProposal, waiting: dict[str, list[tuple[str, Saying]]]
+) -> ExecutionResult:
+    writer, proposals = work.writer, work.writer.proposals
+    if proposal.reason == ProposalReason.UNDONE:
+        # Room for a second decision: what was done the last time is undone.
+        last = "SELECT entry_id FROM note_edits WHERE proposal_id = ?1 AND entry_id <> '' ORDER BY id DESC LIMIT 1"
+        writer.run(f"DELETE FROM note_edits WHERE proposal_id = ?1 AND entry_id = ({last})", proposal.id)
+    if proposal.action != "delete" and not normalise(proposal.content).normalised_content:
+        outcome = ExecutionResult("skipped", ProposalReason.EMPTY)
+    else:
+        project = writer.text("SELECT project FROM raw_memories WHERE id = ?", proposal.raw_id)
+        outcome = work.run(proposal, project)
+    if outcome.reason == ProposalReason.TARGET_CHANGED:
+        # It waits on, held against what the note says by now.
+        _retarget(writer, proposal.id, outcome.note_id, outcome.former)
         return outcome
+    applied, deduped = outcome.status == "applied", outcome.status == "deduped"
+    proposals.resolve(
+        proposal.id,
+        outcome.status,
+        reason=outcome.reason,
+        by=work.accepted_by,
+        now=work.now,
+        note_id=outcome.note_id if applied else "",
+        repeated=outcome.note_id if deduped else "",
+    )
+    record(writer, proposal, outcome, work.now, event="accepted", by=work.accepted_by)
+    content = work.text(outcome.note_id) if applied else None
+    if content is not None:
+        # Other open changes of what is replaced, or was a proposal until now, are held against what stands there now.
+        # What may stand beside it changes the old note still, which is hidden or has other words by now.
+        to, stays = (outcome.note_id, content), outcome.note_id == proposal.target_note
+        _move(writer, proposal, proposal.id, to, all=True)
+        if stays or proposal.action == "update":
+            _move(writer, proposal, proposal.target_note, to, all=stays)
+    if applied or deduped:
+        _settle_repeated(work, proposal, outcome, waiting)
+    return outcome
 
-    def _move_others(self, accepted: StoredProposal, outcome: ExecutionResult) -> None:
-        """Other open changes of what is replaced, or was a proposal until now, are held against what stands there now.
 
-        What may stand beside it changes the old note still, which is hidden or has other words by now.
-        """
-        content = self._graph.text(self._writer, outcome.note_id)
-        if content is None:
-            return
-        to = (outcome.note_id, content)
-        _move(self._writer, accepted, accepted.id, to, all=True)
-        stays = outcome.note_id == accepted.target_note
-        if stays or accepted.action == "update":
-            _move(self._writer, accepted, accepted.target_note, to, all=stays)
+def _settle_repeated(
+    work: Execution,
+    accepted: StoredProposal,
+    outcome: ExecutionResult,
+    waiting: dict[str, list[tuple[str, Saying]]],
+) -> None:
+    """Settles the open proposals that say what was accepted just now; a change of another note waits on, and so does a
+    deletion.
+    """
+    proposals, said, nugget = work.writer.proposals, saying(accepted.content), accepted.nugget
+    repeats = ExecutionResult("deduped", ProposalReason.DUPLICATE, outcome.note_id, outcome.fact_id)
+    if nugget not in waiting:
+        waiting[nugget] = [(one.id, saying(one.content)) for one in proposals.open_of(nugget, _MOST_REPEATED)]
+    near = (id for id, other in waiting[nugget] if id != accepted.id and says_the_same(other, said))
+    for one in filter(None, map(proposals.by_id, near)):
+        if not one.open or one.action == "delete":
+            continue
+        if one.changes and one.target_note != accepted.target_note:
+            continue
+        proposals.resolve(
+            one.id, "deduped", reason=repeats.reason, by=work.accepted_by, now=work.now, repeated=outcome.note_id
+        )  # fmt: skip
+        record(work.writer, one, repeats, work.now, event="accepted", by=work.accepted_by)
 
-    def _settle_repeated(self, accepted: StoredProposal, outcome: ExecutionResult) -> None:
-        """Settles the open proposals that say what was accepted just now; a change of another note waits on, and so
-        does a deletion.
-        """
-        proposals, said, nugget = self._writer.proposals, saying(accepted.content), accepted.nugget
-        repeats = ExecutionResult("deduped", ProposalReason.DUPLICATE, outcome.note_id, outcome.fact_id)
-        if nugget not in self._waiting:
-            waiting = proposals.open_of(nugget, _MOST_REPEATED)
-            self._waiting[nugget] = [(one.id, saying(one.content)) for one in waiting]
-        near = (id for id, other in self._waiting[nugget] if id != accepted.id and says_the_same(other, said))
-        for one in filter(None, map(proposals.by_id, near)):
-            if not one.open or one.action == "delete":
-                continue
-            if one.changes and one.target_note != accepted.target_note:
-                continue
-            proposals.resolve(
-                one.id, "deduped", reason=repeats.reason, by=self._by, now=self._now, repeated=outcome.note_id
-            )
-            record(self._writer, one, repeats, self._now, event="accepted", by=self._by)
+
+def _retarget(writer: Tables, proposal_id: str, note_id: str, content: str) -> None:
+    """Which note an open change would change, and what that says by now."""
+    changes = "UPDATE proposals SET target_note = ?, target_content = ? WHERE id = ?"
+    writer.run(changes, note_id, content, proposal_id)
 
 
 def _move(writer: Tables, accepted: StoredProposal, here: str, to: tuple[str, str], *, all: bool) -> None:
     """Holds the other open changes of a note or proposal against another note, by its id and what it says. all: also
     those that may stand beside what was accepted.
     """
-    for other in writer.proposals.open_changes(here):
+    for other in writer.proposals.those(f"target_note <> '' AND target_note = ? AND {OPEN}", here):
         if other.id != accepted.id and (all or not stand_together(accepted, other)):
-            writer.proposals.retarget(other.id, *to)
+            _retarget(writer, other.id, *to)
+
+
+def _settled_with(writer: Tables, proposal_id: str) -> tuple[str, ...]:
+    """The proposals that were settled as replaced when this one was accepted, undone since or not."""
+    return writer.column(
+        "SELECT other.id FROM proposals AS one JOIN proposals AS other ON other.resolved_at = one.resolved_at"
+        " AND other.resolved_by = one.resolved_by AND other.id <> one.id"
+        f" WHERE one.id = ? AND other.reason IN ('{ProposalReason.REPLACED}', '{ProposalReason.UNDONE}')",
+        proposal_id,
+    )
 
 
 def _replaced(chosen: Sequence[StoredProposal]) -> frozenset[str]:
@@ -210,9 +210,12 @@ def _replaced(chosen: Sequence[StoredProposal]) -> frozenset[str]:
             return other.changes and later and not stand_together(other, one)
         return one.target_note == other.id
 
-    changes = [one for one in chosen if one.changes]
     return frozenset(
-        other.id for one in changes for other in chosen if other.id != one.id and replaces(one, other)
+        other.id
+        for one in chosen
+        if one.changes
+        for other in chosen
+        if other.id != one.id and replaces(one, other)
     )
 
 
@@ -224,20 +227,19 @@ def refuse(database: Database, ids: Iterable[str], *, by: str, now: int, entry_i
     outcome = ExecutionResult("rejected", ProposalReason.REFUSED)
     refused: list[StoredProposal] = []
     with database.write() as writer:
-        for id in dict.fromkeys(ids):
-            proposal = writer.proposals.by_id(id)
-            if proposal is None or not proposal.open:
-                continue
-            writer.proposals.resolve(id, outcome.status, reason=outcome.reason, by=by, now=now)
-            record(writer, proposal, outcome, now, event="refused", by=by)
-            refused.append(proposal)
+        for proposal in filter(None, map(writer.proposals.by_id, dict.fromkeys(ids))):
+            if proposal.open:
+                writer.proposals.resolve(proposal.id, "rejected", reason=outcome.reason, by=by, now=now)
+                record(writer, proposal, outcome, now, event="refused", by=by)
+                refused.append(proposal)
         if refused:
             # It stands within sentences, which end for themselves.
             said = " ".join((refused[0].content or refused[0].target_content).split()).removesuffix(".")
             if len(said) > _LONGEST_REASON:
                 said = f"{said[: _LONGEST_REASON - 1].rstrip()}…"
             told = f"refused {len(refused):,} proposals" if len(refused) > 1 else f"refused: {said}"
-            writer.decisions.refused(entry_id, told, by, now, refused)
+            before = [(one.id, one.status, one.reason) for one in refused]
+            _store_decision(writer, entry_id, told, by, now, "", before)
     return tuple(one.id for one in refused)
 
 
@@ -250,11 +252,21 @@ def remove_hints(
         if removed:
             many = len(removed) > 1
             said = f"removed {len(removed)} hints of a note" if many else f'removed the hint "{removed[0]}"'
-            writer.decisions.removed(entry_id, said, by, now, note_id, removed)
+            _store_decision(writer, entry_id, said, by, now, note_id, removed)
     return removed
 
 
 # Decisions without notes, in the log
+
+
+def _store_decision(
+    writer: Tables, entry_id: str, reason: str, author: str, at: int, note_id: str, items: Sequence[object]
+) -> None:
+    """items: removed hints of a note, or refused proposals, each with its status and reason before."""
+    writer.insert_row(
+        "decisions", entry_id=entry_id, reason=reason, author=author, at=at, note_id=note_id,
+        items=json.dumps(items, ensure_ascii=False),
+    )  # fmt: skip
 
 
 def new_entry_id(memory: Memory, ids: Callable[[], str]) -> str:
@@ -274,10 +286,13 @@ def note_decisions(database: Database, memory: Memory) -> tuple[ChangeSet, ...]:
     log or the database from being written.
     """
     made = []
-    for one in database.reading.decisions.unnoted():
-        made.append(_entry(memory, one.entry_id) or memory.record_decision(one.entry_id, one.reason))
+    unnoted = database.reading.ask(
+        "SELECT entry_id, reason FROM decisions WHERE noted = 0 ORDER BY at, entry_id"
+    )
+    for entry_id, reason in unnoted.fetchall():
+        made.append(_entry(memory, entry_id) or memory.record_decision(entry_id, reason))
         with database.write() as writer:
-            writer.decisions.note(one.entry_id)
+            writer.run("UPDATE decisions SET noted = 1 WHERE entry_id = ?", entry_id)
     return tuple(made)
 
 
@@ -290,6 +305,21 @@ def _entry(memory: Memory, entry_id: str) -> ChangeSet | None:
 
 # What was undone and redone
 
+# What was done for proposals of entries that are undone, and for those that wait again by that. Of what was done for a
+# proposal, that which settled it. What was added by itself is not asked about: undone, it is kept as taken back, so
+# that nothing learns it again. What was changed by itself, as a correction within one text, is a person's to decide
+# once it is undone.
+_FOLLOWED: Final = f"""
+SELECT proposals.id, proposals.status, op, fact_id, done.note_id, entry_id
+FROM proposals JOIN note_edits AS done ON done.proposal_id = proposals.id
+WHERE entry_id = (SELECT entry_id FROM note_edits AS last WHERE last.proposal_id = proposals.id
+    AND entry_id <> '' ORDER BY id DESC LIMIT 1)
+AND (proposals.status = 'review' AND reason = '{ProposalReason.UNDONE}' OR proposals.status = 'applied'
+    AND (proposals.action <> 'add' OR resolved_by <> '' AND resolved_by NOT LIKE 'pipeline%')
+    AND entry_id IN (SELECT value FROM json_each(?)))
+ORDER BY done.id
+"""
+
 
 def follow_undo(database: Database, memory: Memory, *, now: int) -> int:
     """Reopens the proposals whose entry of the log is undone, and settles those whose entry was redone; how many, with
@@ -299,29 +329,33 @@ def follow_undo(database: Database, memory: Memory, *, now: int) -> int:
     ms. Raises what keeps the database or the memory from being read or written.
     """
     taken_back = memory.history.taken_back()
-    undone = sorted({id.partition(".")[0] for id in taken_back})
-    done = 0
-    if turned := database.reading.decisions.turned(taken_back):
+    undone = json.dumps(sorted({id.partition(".")[0] for id in taken_back}))
+    done, reader = 0, database.reading
+    known = reader.ask("SELECT * FROM decisions WHERE noted = 1 ORDER BY at, entry_id").fetchall()
+    turned = [one for one in known if (one["entry_id"] in taken_back) != bool(one["undone"])]
+    if turned:
         with database.write() as writer:
             done = sum(_turn(writer, one, now) for one in turned)
-    found = database.reading.proposals.undone(undone)
+    found = reader.ask(_FOLLOWED, undone).fetchall()
     if not found:
         return done
     by_id = memory.snapshot.by_id
     shown = {id for row in found if (id := row["note_id"]) in by_id and not by_id[id].hidden}
     with database.write() as writer:
-        rows = writer.proposals.undone(undone)
+        rows = writer.ask(_FOLLOWED, undone).fetchall()
         # A change is several rows of one entry: what one of them tells is so of all.
         undone_ids = {row["id"] for row in rows if _is_undone(row, taken_back, shown)}
         followed = {row["id"]: row for row in rows if _follow(writer, row, row["id"] in undone_ids)}
         for id, row in followed.items():
             back = id in undone_ids
-            ids = {"fact_id": row["fact_id"], "note_id": row["note_id"]}
-            _record(writer, id, row["entry_id"], now, undone=back, ids=ids)
+            event, reason = (
+                ("reopened", ProposalReason.UNDONE) if back else ("written", ProposalReason.WRITTEN)
+            )
+            _note_turn(writer, id, row["entry_id"], now, event, reason, row["fact_id"], row["note_id"])
             # What an acceptance replaced waits again with it, or no longer.
-            for other in writer.proposals.settled_with(id):
-                status = ("review", ProposalReason.UNDONE) if back else ("skipped", ProposalReason.REPLACED)
-                writer.proposals.set_status(other, *status)
+            for other in _settled_with(writer, id):
+                again = ("review", ProposalReason.UNDONE) if back else ("skipped", ProposalReason.REPLACED)
+                _set_status(writer, other, *again)
         return len(followed) + done
 
 
@@ -338,7 +372,7 @@ def _follow(writer: Tables, row: sqlite3.Row, undone: bool) -> bool:
     if undone == (row["status"] == "review"):
         return False
     status, why = ("review", ProposalReason.UNDONE) if undone else ("applied", ProposalReason.WRITTEN)
-    writer.proposals.set_status(row["id"], status, why)
+    _set_status(writer, row["id"], status, why)
     accepted = writer.proposals.by_id(row["id"]) if row["op"] == "add" else None
     if accepted is not None and accepted.changes:
         old, new = (accepted.target_note, accepted.target_content), (row["note_id"], accepted.content)
@@ -350,32 +384,46 @@ def _follow(writer: Tables, row: sqlite3.Row, undone: bool) -> bool:
     return True
 
 
-def _turn(writer: Tables, decision: Decision, now: int) -> int:
+def _set_status(writer: Tables, proposal_id: str, status: str, reason: ProposalReason) -> None:
+    writer.run("UPDATE proposals SET status = ?, reason = ? WHERE id = ?", status, str(reason), proposal_id)
+
+
+def _turn(writer: Tables, decision: sqlite3.Row, now: int) -> int:
     """Takes over that a decision without notes was undone or redone; how many proposals and hints that changes."""
-    undone, proposals = not decision.undone, writer.proposals
-    writer.decisions.set_undone(decision.entry_id, undone)
-    done = 0
-    for proposal_id, *former in decision.refused:
-        if proposals.turn_refusal(proposal_id, *former, undone=undone, by=decision.author, now=now):
-            _record(writer, proposal_id, decision.entry_id, now, undone=undone)
+    undone, entry_id, note_id = not decision["undone"], decision["entry_id"], decision["note_id"]
+    writer.run("UPDATE decisions SET undone = ? WHERE entry_id = ?", undone, entry_id)
+    items, done = json.loads(decision["items"]), 0
+    if note_id:
+        turn = writer.hints.restore if undone else writer.hints.remove
+        return sum(turn(note_id, hint) for hint in items)
+    refused = ("rejected", str(ProposalReason.REFUSED), now, decision["author"])
+    for proposal_id, *former in items:
+        # Where nobody decided otherwise since.
+        standing, values = ("status = 'rejected'", (*former, None, "")) if undone else (OPEN, refused)
+        changes = "UPDATE proposals SET status = ?, reason = ?, resolved_at = ?, resolved_by = ?"
+        if writer.run(f"{changes} WHERE id = ? AND {standing}", *values, proposal_id):
+            event, reason = (
+                ("reopened", ProposalReason.UNDONE) if undone else ("refused", ProposalReason.REFUSED)
+            )
+            _note_turn(writer, proposal_id, entry_id, now, event, reason)
             done += 1
-    turn = writer.hints.restore if undone else writer.hints.remove
-    return done + sum(turn(decision.note_id, hint) for hint in decision.hints)
+    return done
 
 
-def _record(
-    writer: Tables, proposal_id: str, entry_id: str, now: int, *, undone: bool, ids: Mapping[str, str] | None = None
-) -> None:  # fmt: skip
-    """The row of the audit for a decision that was undone, or made once more. ids: of the fact and note of one that was
-    accepted, None for one that was refused.
-    """
+def _note_turn(
+    writer: Tables,
+    proposal_id: str,
+    entry_id: str,
+    now: int,
+    event: str,
+    reason: ProposalReason,
+    fact_id: str = "",
+    note_id: str = "",
+) -> None:
+    """The row of the audit for a decision that was undone, or made once more."""
     proposal = writer.proposals.by_id(proposal_id)
     assert proposal is not None
-    event, reason = (
-        ("refused", ProposalReason.REFUSED) if ids is None else ("written", ProposalReason.WRITTEN)
-    )
-    if undone:
-        event, reason = "reopened", ProposalReason.UNDONE
     note_down(
-        writer, proposal, now, event=event, by="person", reason=reason, metadata={"entry": entry_id}, **(ids or {})
+        writer, proposal, now, event=event, by="person", reason=reason, fact_id=fact_id, note_id=note_id,
+        metadata={"entry": entry_id},
     )  # fmt: skip

@@ -1,9 +1,9 @@
-"""Carries out a proposal, in the caller's transaction: the fact, the change to its note, and the row of the audit."""
+"""Carries out proposals, in the caller's transaction: the fact, the change to its note, and the row of the audit."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from itertools import chain, count
 from typing import Any, Final, Literal, NamedTuple
 
@@ -11,12 +11,11 @@ from core.model.note import Note
 from core.model.snapshot import Snapshot
 from core.pipeline.contradiction import gives_other_value
 from core.pipeline.database.facts import StoredFact
-from core.pipeline.database.proposals import Op
 from core.pipeline.database.tables import Tables
 from core.pipeline.decide import match_terms, saying, says_the_same
-from core.pipeline.intake.normalisation import Normalised, normalise
+from core.pipeline.intake.normalisation import normalise
 from core.pipeline.records import ProposalReason, ProposalStatus, StoredProposal
-from core.pipeline.writes.notes import note_id_of, revised
+from core.pipeline.writes.notes import NoteEdit, Op, note_ids, revised
 
 # Who makes facts, and why, as the reference names it.
 WRITER: Final = "pipeline-v2"
@@ -41,215 +40,170 @@ class ExecutionResult(NamedTuple):
     former: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Graph:
-    """What the writes must know of the notes: a snapshot of them, which may be a little old.
+@dataclass(slots=True)
+class Execution:
+    """What proposals do in one transaction.
 
-    Whatever has changed since is met again when they are written.
+    snapshot: the notes, which may be a little old: whatever has changed since is met again when they are written.
+    accepted_by: the person who said so, "" when the mode alone allows it. fresh: no other fact was stored since it was
+    decided, so that the rule that compares words need not be asked again. now: epoch ms. edits: what is to be done to
+    notes, in order.
     """
 
+    writer: Tables
     snapshot: Snapshot
+    now: int
+    accepted_by: str = ""
+    fresh: bool = False
+    edits: list[NoteEdit] = field(default_factory=list)
 
     def visible(self, note_id: str) -> Note | None:
         """The note, None for one that is hidden or gone."""
         note = self.snapshot.by_id.get(note_id)
         return None if note is None or note.hidden else note
 
-    def text(self, reader: Tables, note_id: str) -> str | None:
+    def text(self, note_id: str) -> str | None:
         """What a note says, or will after this transaction; None for one that is or will be hidden, gone or unknown."""
-        coming = reader.note_edits.coming(note_id)
-        if coming is not None:
-            return coming.text("content") or None
-        if note_id in self.snapshot.by_id:
-            note = self.visible(note_id)
-            return None if note is None else note.content
-        return reader.facts.text_on_its_way(note_id)
+        for edit in reversed(self.edits):
+            if edit.note_id == note_id:
+                return edit.content or None
+        note = self.visible(note_id)
+        return None if note is None else note.content
 
-    def takes(self, reader: Tables) -> Callable[[str], bool]:
-        """Tells whether the id of a note belongs to another already."""
-        return lambda id: (
-            id in self.snapshot.by_id or id in self.snapshot.set_aside or reader.note_edits.note_id_known(id)
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Execution:
-    """What a proposal does in one transaction.
-
-    accepted_by: the person who said so, "" when the mode alone allows it. fresh: no other fact was stored since it was
-    decided, so that the rule that compares words need not be asked again. now: epoch ms.
-    """
-
-    writer: Tables
-    graph: Graph
-    proposal: StoredProposal
-    project: str
-    now: int
-    accepted_by: str = ""
-    fresh: bool = False
-
-    def run(self) -> ExecutionResult:
-        """Does what the proposal says.
+    def run(self, proposal: StoredProposal, project: str) -> ExecutionResult:
+        """Does what a proposal says.
 
         A fact that is there already is not written again; a note that is gone or says something else by now is left
         alone.
         """
-        proposal, proposals = self.proposal, self.writer.proposals
         if proposal.action == "add":
-            return self._add()
-        aimed = proposals.by_id(proposal.target_note)
+            return self._add(proposal, project)
+        aimed = self.writer.proposals.by_id(proposal.target_note)
         if aimed is not None and aimed.id != proposal.id:
-            return self._change_proposal(aimed)
-        target = proposal.target_note or proposals.note_of_sibling(proposal.id, proposal.target_content)
+            return self._change_proposal(proposal, project, aimed)
+        # The note that an earlier fact of one extraction became or repeats, by its text.
+        target = proposal.target_note or self.writer.text(
+            "SELECT coalesce(nullif(other.note_id, ''), other.target_note) FROM proposals AS one"
+            " JOIN proposals AS other ON other.raw_id = one.raw_id AND other.job_id IS one.job_id"
+            " AND other.place < one.place WHERE one.id = ? AND other.content = ?"
+            " AND other.status IN ('applied', 'deduped') ORDER BY other.place LIMIT 1",
+            proposal.id, proposal.target_content,
+        )  # fmt: skip
         if not target and proposal.action == "update":
             # It refines a fact of the same text that was not accepted: so it is the first to say it.
-            return self._add()
-        return self._change(target)
+            return self._add(proposal, project)
+        return self._change(proposal, project, target)
 
-    @property
-    def _said(self) -> Normalised:
-        return normalise(self.proposal.content)
-
-    def _aimed_at(self, note_id: str, content: str) -> Execution:
-        return replace(self, proposal=replace(self.proposal, target_note=note_id, target_content=content))
-
-    def _change_proposal(self, aimed: StoredProposal) -> ExecutionResult:
+    def _change_proposal(
+        self, proposal: StoredProposal, project: str, aimed: StoredProposal
+    ) -> ExecutionResult:
         """Replaces another proposal: its note where it has one by now, else it is settled, and what it would have done
         is done with the new words.
         """
         if not aimed.open:
-            stands = aimed.note_id if aimed.status == "applied" else aimed.target_note
-            seen = stands if aimed.status in ("applied", "deduped") else ""
-            return self._aimed_at(seen or _NO_NOTE, self.proposal.target_content).run()
+            stands = {"applied": aimed.note_id, "deduped": aimed.target_note}.get(aimed.status)
+            return self.run(replace(proposal, target_note=stands or _NO_NOTE), project)
         if aimed.changes:
             # A wrong word of one that would hide a note does not bring that note back.
-            done = self._aimed_at(aimed.target_note, aimed.target_content).run()
-        elif self.proposal.action == "delete":
+            target, said = aimed.target_note, aimed.target_content
+            done = self.run(replace(proposal, target_note=target, target_content=said), project)
+        elif proposal.action == "delete":
             done = ExecutionResult("deduped", ProposalReason.DUPLICATE)
         else:
-            done = self._add()
+            done = self._add(proposal, project)
         if done.status in ("applied", "deduped"):
-            settle_replaced(self.writer, aimed, self.accepted_by, self.now)
+            self.settle_replaced(aimed)
         return done
 
-    def _add(self, replaces: str = "") -> ExecutionResult:
+    def settle_replaced(self, proposal: StoredProposal) -> None:
+        """Settles an open proposal that a later one replaces."""
+        reason, by = ProposalReason.REPLACED, self.accepted_by
+        self.writer.proposals.resolve(proposal.id, "skipped", reason=reason, by=by, now=self.now)
+
+    def _add(self, proposal: StoredProposal, project: str, replaces: str = "") -> ExecutionResult:
         """replaces: the note whose place the new one takes, "" for none."""
-        proposal, facts, said = self.proposal, self.writer.facts, self._said
+        facts, said = self.writer.facts, normalise(proposal.content)
         there = facts.same(proposal.nugget, said.content_hash)
         if there is None and not self.fresh:
             # Other facts may have been written after the decision, and proposals of shadow mode are decided about long
             # before they are accepted.
             mine = saying(said.storage_content, said.content_hash)
             near = facts.matching(proposal.nugget, match_terms(said.storage_content), _NEAREST)
-            there = next(
-                (fact for fact, _ in near if says_the_same(mine, saying(fact.content, fact.content_hash))),
-                None,
-            )
+            same = (fact for fact, _ in near if says_the_same(mine, saying(fact.content, fact.content_hash)))
+            there = next(same, None)
         if there is not None:
             return ExecutionResult("deduped", ProposalReason.DUPLICATE, there.note_id, there.id)
-        return self._new_note(replaces)
+        return self._new_note(proposal, project, replaces)
 
-    def _new_note(self, replaces: str) -> ExecutionResult:
-        proposal, facts = self.proposal, self.writer.facts
-        note_id = note_id_of(proposal.nugget, self._said.content_hash, self.graph.takes(self.writer))
+    def _new_note(self, proposal: StoredProposal, project: str, replaces: str) -> ExecutionResult:
+        def taken(id: str) -> bool:
+            notes = self.snapshot
+            return id in notes.by_id or id in notes.set_aside or self.writer.facts.bears(id)
+
+        further = note_ids(proposal.nugget, normalise(proposal.content).content_hash)
+        note_id = next(id for id in further if not taken(id))
         # Another id where it was accepted and undone before.
         first = f"fact-{proposal.id.partition('-')[2]}"
         ids = chain((first,), (f"{first}-{number}" for number in count(2)))
-        fact = self._fact(next(id for id in ids if not facts.exists(id)), note_id, self.now)
-        facts.insert(fact)
-        self._enqueue(
-            "add", fact.id, note_id, nugget=proposal.nugget, content=proposal.content, type=proposal.type,
-            confidence=proposal.fact_confidence, project=self.project, prompt_version=proposal.prompt_version,
-            replaces=replaces,
-        )  # fmt: skip
-        return ExecutionResult("applied", ProposalReason.WRITTEN, note_id, fact.id, "add")
+        fact_id = next(id for id in ids if not self.writer.has("SELECT 1 FROM facts WHERE id = ?", id))
+        self.writer.facts.insert(_fact(proposal, fact_id, note_id, self.now))
+        edit = NoteEdit("add", proposal, fact_id, note_id, self.now, self.accepted_by, proposal.content)
+        self.edits.append(replace(edit, project=project, replaces=replaces))
+        return ExecutionResult("applied", ProposalReason.WRITTEN, note_id, fact_id, "add")
 
-    def _change(self, target: str) -> ExecutionResult:
+    def _change(self, proposal: StoredProposal, project: str, target: str) -> ExecutionResult:
         """Takes the place of the note that it changes, which is hidden. A fact of a nugget, and a note that says more,
         stay and get the new words.
         """
-        proposal, writer = self.proposal, self.writer
-        update = proposal.action == "update"
-        text = self.graph.text(writer, target) if target else None
+        writer, update = self.writer, proposal.action == "update"
+        text = self.text(target) if target else None
+        if text is None and update:
+            return self._add(proposal, project, target)
         if text is None:
-            return (
-                self._add(target)
-                if update
-                else ExecutionResult("skipped", ProposalReason.TARGET_GONE, target)
-            )
+            return ExecutionResult("skipped", ProposalReason.TARGET_GONE, target)
         former = normalise(proposal.target_content).storage_content
-        if normalise(text).storage_content != former and not writer.note_edits.wrote(target, text):
+        # Its words before or after what the pipeline did to it are no change, undone since or not.
+        wrote = "SELECT 1 FROM note_edits WHERE note_id = ? AND ? IN (expected, content) LIMIT 1"
+        if normalise(text).storage_content != former and not writer.has(wrote, target, text):
             return ExecutionResult("skipped", ProposalReason.TARGET_CHANGED, target, former=text)
-        known = writer.facts.same(proposal.nugget, self._said.content_hash)
+        known = writer.facts.same(proposal.nugget, normalise(proposal.content).content_hash)
         known = None if known is None or known.note_id == target else known
         if update and known is not None and known.status != "active":
             return ExecutionResult("deduped", ProposalReason.DUPLICATE, known.note_id, known.id)
-        content, note = _revised(writer, proposal, text), self.graph.visible(target)
+        content, note, fact = (
+            _revised(writer, proposal, text),
+            self.visible(target),
+            writer.facts.of_note(target),
+        )
+        edit = NoteEdit("hide", proposal, "" if fact is None else fact.id, target, self.now, self.accepted_by)
         if content != proposal.content or (update and note is not None and note.is_fact):
-            return self._reword(target, text, content)
+            if fact is not None and content == proposal.content:
+                writer.facts.reword(_fact(proposal, fact.id, target, fact.created_at))
+            elif fact is not None:
+                # It still says what came of another text.
+                said = normalise(content).normalised_content
+                writer.facts.reword(replace(fact, content=content, normalised_content=said))
+            self.edits.append(replace(edit, op="update", expected=text, content=content))
+            return ExecutionResult("applied", ProposalReason.WRITTEN, target, edit.fact_id, "update", text)
         made = ExecutionResult("applied", ProposalReason.WRITTEN, target, done="hide", former=text)
         if update and known is not None:
             # Another note says it already; the old one need only go.
             made = made._replace(note_id=known.note_id, fact_id=known.id)
         elif update:
-            made = self._new_note(target)._replace(former=text)
-        fact = writer.facts.of_note(target)
+            made = self._new_note(proposal, project, target)._replace(former=text)
         if fact is not None:
-            writer.facts.deny(fact.id)
-        fact_id = "" if fact is None else fact.id
-        self._enqueue("hide", fact_id, target, expected=text)
-        return made if made.fact_id else made._replace(fact_id=fact_id)
-
-    def _reword(self, target: str, text: str, content: str) -> ExecutionResult:
-        """A note gets other words, a fact of a nugget under its key. text, content: what it says before and after."""
-        proposal, facts = self.proposal, self.writer.facts
-        fact = facts.of_note(target)
-        if fact is not None and content == proposal.content:
-            facts.reword(self._fact(fact.id, target, fact.created_at))
-        elif fact is not None:
-            # It still says what came of another text.
-            facts.reword(
-                replace(fact, content=content, normalised_content=normalise(content).normalised_content)
-            )
-        fact_id = "" if fact is None else fact.id
-        self._enqueue(
-            "update", fact_id, target, expected=text, content=content, type=proposal.type,
-            confidence=proposal.fact_confidence,
-        )  # fmt: skip
-        return ExecutionResult("applied", ProposalReason.WRITTEN, target, fact_id, "update", text)
-
-    def _fact(self, fact_id: str, note_id: str, created_at: int) -> StoredFact:
-        proposal, said = self.proposal, self._said
-        return StoredFact(
-            id=fact_id,
-            raw_id=proposal.raw_id,
-            proposal_id=proposal.id,
-            nugget=proposal.nugget,
-            content=proposal.content,
-            normalised_content=said.normalised_content,
-            content_hash=said.content_hash,
-            type=proposal.type,
-            confidence=proposal.fact_confidence,
-            note_id=note_id,
-            status="active",
-            model=proposal.model,
-            prompt_version=proposal.prompt_version,
-            created_at=created_at,
-        )
-
-    def _enqueue(self, op: Op, fact_id: str, note_id: str, **payload: object) -> None:
-        proposal = self.proposal
-        common = {
-            "raw_id": proposal.raw_id, "fact_id": fact_id, "model": proposal.model, "accepted_by": self.accepted_by
-        }  # fmt: skip
-        self.writer.note_edits.put(
-            op=op, proposal_id=proposal.id, fact_id=fact_id, note_id=note_id, payload=payload | common, now=self.now
-        )  # fmt: skip
+            writer.run("UPDATE facts SET status = 'denied' WHERE id = ?", fact.id)
+        self.edits.append(replace(edit, expected=text))
+        return made if made.fact_id else made._replace(fact_id=edit.fact_id)
 
 
-def settle_replaced(writer: Tables, proposal: StoredProposal, by: str, now: int) -> None:
-    """Settles an open proposal that a later one replaces."""
-    writer.proposals.resolve(proposal.id, "skipped", reason=ProposalReason.REPLACED, by=by, now=now)
+def _fact(proposal: StoredProposal, fact_id: str, note_id: str, created_at: int) -> StoredFact:
+    said = normalise(proposal.content)
+    return StoredFact(
+        fact_id, proposal.raw_id, proposal.id, proposal.nugget, proposal.content, said.normalised_content,
+        said.content_hash, proposal.type, proposal.fact_confidence, note_id, "active", proposal.model,
+        proposal.prompt_version, created_at,
+    )  # fmt: skip
 
 
 def stand_together(one: StoredProposal, later: StoredProposal) -> bool:
@@ -268,8 +222,19 @@ def foreseen(reader: Tables, proposal: StoredProposal) -> StoredProposal:
 
 
 def _revised(reader: Tables, proposal: StoredProposal, text: str) -> str:
-    beside = [one for one in reader.proposals.accepted_meanwhile(proposal) if stand_together(one, proposal)]
-    return revised(text, proposal.content, [one.content for one in beside])
+    """What a note says after a change. What was accepted of it since the change was proposed, whatever clocks say,
+    stays beside it.
+    """
+    meanwhile = reader.proposals.those(
+        "target_note = ?1 AND id <> ?2 AND status = 'applied' AND action <> 'add'"
+        " AND EXISTS (SELECT 1 FROM history WHERE proposal_id = other.id"
+        " AND proposal_id <> '' AND event = 'accepted' AND id > (SELECT coalesce(min(id), 0) FROM history"
+        " WHERE proposal_id = ?2 AND proposal_id <> '')) ORDER BY resolved_at, place",
+        proposal.target_note, proposal.id,
+    )  # fmt: skip
+    return revised(
+        text, proposal.content, [one.content for one in meanwhile if stand_together(one, proposal)]
+    )
 
 
 def note_down(
@@ -288,27 +253,14 @@ def record(
     latency_ms: int | None = None, more: Mapping[str, object] | None = None,
 ) -> None:  # fmt: skip
     """One row of the audit for what was decided about a proposal, by a model or a person, whatever came of it, and one
-    more where a fact was made. latency_ms: of the model's calls, None when nobody measured. more: of the metadata.
+    more where a fact was made. latency_ms: of the model's calls, None when nobody measured. more: of the metadata,
+    which has the names of the reference; those that do not apply are left out.
     """
-    ids = {"fact_id": outcome.fact_id, "note_id": outcome.note_id}
-    note_down(
-        writer, proposal, now, event=event, by=by, reason=outcome.reason, latency_ms=latency_ms, **ids,
-        old_content=outcome.former or proposal.target_content, metadata=_metadata(proposal, outcome) | dict(more or {}),
-    )  # fmt: skip
-    if outcome.done == "add":
-        made = {"type": proposal.type, "confidence": proposal.fact_confidence}
-        note_down(writer, proposal, now, event="created", by=WRITER, reason=CREATED, metadata=made, **ids)
-
-
-def _metadata(proposal: StoredProposal, outcome: ExecutionResult) -> dict[str, object]:
-    """The context of a decision under the names of the reference; those that do not apply are left out."""
-    found: dict[str, object] = {
+    told: dict[str, object] = {
         "proposedAction": proposal.action,
         "confidence": proposal.confidence,
         "fact": {
-            "content": proposal.content,
-            "type": proposal.type,
-            "confidence": proposal.fact_confidence,
+            "content": proposal.content, "type": proposal.type, "confidence": proposal.fact_confidence,
             "grounded": proposal.grounded,
         },
         "extractionModel": proposal.model,
@@ -317,17 +269,24 @@ def _metadata(proposal: StoredProposal, outcome: ExecutionResult) -> dict[str, o
         "outcome": outcome.status,
         "reviewNeeded": proposal.review_needed,
         "contradictionRisk": bool(proposal.contradiction),
-    }
+    }  # fmt: skip
     if proposal.contradiction:
-        found["contradiction"] = proposal.contradiction
+        told["contradiction"] = proposal.contradiction
     if proposal.target_note or proposal.target_content:
-        found |= {"targetMemoryId": proposal.target_note, "targetContent": proposal.target_content}
+        told |= {"targetMemoryId": proposal.target_note, "targetContent": proposal.target_content}
     if outcome.done:
-        found[_DONE[outcome.done]] = outcome.note_id
+        told[_DONE[outcome.done]] = outcome.note_id
     if outcome.status == "deduped":
-        found["dedupedExistingId"] = outcome.note_id
+        told["dedupedExistingId"] = outcome.note_id
     if proposal.status == outcome.status == "blocked":
-        found["blockedReason"] = str(outcome.reason)
+        told["blockedReason"] = str(outcome.reason)
     if outcome.status in ("skipped", "proposed", "review"):
-        found["skippedReason"] = str(outcome.reason)
-    return found
+        told["skippedReason"] = str(outcome.reason)
+    ids = {"fact_id": outcome.fact_id, "note_id": outcome.note_id}
+    note_down(
+        writer, proposal, now, event=event, by=by, reason=outcome.reason, latency_ms=latency_ms, **ids,
+        old_content=outcome.former or proposal.target_content, metadata=told | dict(more or {}),
+    )  # fmt: skip
+    if outcome.done == "add":
+        made = {"type": proposal.type, "confidence": proposal.fact_confidence}
+        note_down(writer, proposal, now, event="created", by=WRITER, reason=CREATED, metadata=made, **ids)

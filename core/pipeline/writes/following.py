@@ -198,7 +198,7 @@ def _findings(
 def _notes_of_unknown_facts(reader: Tables, snapshot: Snapshot) -> list[str]:
     """Ids of the notes that bear an origin which the database does not know, in file order."""
     named = [(note.id, fact) for note in snapshot.notes if (fact := fact_of(note))]
-    known = reader.facts.known_facts() if named else frozenset()
+    known = frozenset(reader.column("SELECT id FROM facts") if named else ())
     return [id for id, fact in named if fact not in known]
 
 

@@ -23,11 +23,10 @@ from core.model.infer import MetaInput, clamp, infer_meta
 from core.model.names import DEFAULT_NUGGET, check_nugget_name, iso, known_nugget, note_id
 from core.model.note import ORIGIN, Note, custom_tags, normalise_tag, origin_of_note, replace
 from core.pipeline.contradiction import contradicts_in_words
-from core.pipeline.database.proposals import NoteEdit
 from core.pipeline.decide import denies_another, saying, similarity
 from core.pipeline.intake.normalisation import normalise
 from core.pipeline.intake.sentences import sentences
-from core.pipeline.records import ProposalReason
+from core.pipeline.records import ProposalReason, StoredProposal
 from core.text.normalise import code_lines, normalise_content, normalise_line
 
 # What nobody confirmed is held for no more than this.
@@ -45,6 +44,28 @@ _TYPES: Final[dict[str, tuple[str, str]]] = {
 _TITLE_END: Final = re.compile(r"[\s.,;:!?…-]+$")
 
 
+Op = Literal["add", "update", "hide"]
+
+
+@dataclass(frozen=True, slots=True)
+class NoteEdit:
+    """One thing that is to be done to one note, since a proposal was accepted. at: when, epoch ms. accepted_by: the
+    person who said so, "" for nobody. content: what the note says then; expected: what it says now. project: of the
+    text; replaces: the note whose place an added one takes, "" for none.
+    """
+
+    op: Op
+    proposal: StoredProposal
+    fact_id: str
+    note_id: str
+    at: int
+    accepted_by: str = ""
+    content: str = ""
+    expected: str = ""
+    project: str = ""
+    replaces: str = ""
+
+
 def note_ids(nugget: str, content_hash: str) -> Iterator[str]:
     """Ids for the note of a fact, the first choice first: `note-<nugget>-<8 hex>`, endless.
 
@@ -54,11 +75,6 @@ def note_ids(nugget: str, content_hash: str) -> Iterator[str]:
     for count in itertools.count(1):
         again = hashlib.sha256(f"{content_hash}:{count}".encode()).hexdigest()
         yield note_id("note", nugget, again[:_DIGITS])
-
-
-def note_id_of(nugget: str, content_hash: str, taken: Callable[[str], bool]) -> str:
-    """The first id for a fact's note that no other origin has."""
-    return next(id for id in note_ids(nugget, content_hash) if not taken(id))
 
 
 def title_of(content: str) -> str:
@@ -79,28 +95,27 @@ def fact_of(note: Note) -> str:
     return found if isinstance(found, str) else ""
 
 
-def note_of(draft: Draft, row: NoteEdit, id: str) -> Note:
-    """The note of a row that adds one, under this id; its times are the row's, so that it is the same at each try.
+def note_of(draft: Draft, edit: NoteEdit, id: str) -> Note:
+    """The note that an edit adds, under this id; its times are the edit's, so that it is the same at each try.
 
     Raises InvalidInputError for a nugget whose name no file can bear.
     """
-    known = draft.nugget_names()
-    nugget = known_nugget(row.text("nugget") or DEFAULT_NUGGET, known)
+    known, proposal = draft.nugget_names(), edit.proposal
+    nugget = known_nugget(proposal.nugget or DEFAULT_NUGGET, known)
     if nugget not in known:
         check_nugget_name(nugget)
-    content = normalise_content(row.text("content"))
+    content = normalise_content(edit.content)
     title = title_of(content)
-    type_, tag = _TYPES.get(row.text("type"), _TYPES["fact"])
-    project = normalise_tag(row.text("project").rstrip("/\\").replace("\\", "/").rpartition("/")[2])
+    type_, tag = _TYPES.get(proposal.type, _TYPES["fact"])
+    project = normalise_tag(edit.project.rstrip("/\\").replace("\\", "/").rpartition("/")[2])
     own = tuple(filter(None, (project, tag)))
-    told = row.payload.get("confidence")
-    confidence = clamp(told) if isinstance(told, int | float) and told == told else 0.5
-    if not row.text("accepted_by"):
+    confidence = clamp(proposal.fact_confidence)
+    if not edit.accepted_by:
         confidence = min(UNCONFIRMED, confidence)
     given = MetaInput(type=type_, source="inferred", confidence=confidence, stability="durable")
     meta = infer_meta("note", title, content, own, given, draft.rules)
     of_nugget, *derived = derived_tags("note", nugget, title, meta)
-    at = iso(datetime.fromtimestamp(row.created_at / 1000, UTC))
+    at = iso(datetime.fromtimestamp(edit.at / 1000, UTC))
     return Note(
         id=id,
         nugget_name=nugget,
@@ -110,7 +125,7 @@ def note_of(draft: Draft, row: NoteEdit, id: str) -> Note:
         created_at=at,
         updated_at=at,
         last_accessed_at=at,
-        extra={ORIGIN: {"memory": row.text("raw_id"), "fact": row.fact_id, "model": row.text("model")}},
+        extra={ORIGIN: {"memory": proposal.raw_id, "fact": edit.fact_id, "model": proposal.model}},
         **meta._asdict(),
     )
 
@@ -124,13 +139,12 @@ _REWORDED: Final = "the note has changed since"
 
 
 @dataclass(frozen=True, slots=True)
-class AppliedRow:
-    """What became of a row. note_id: of the note, another than the row's where that one was taken. error: why not.
+class AppliedEdit:
+    """What became of an edit. note_id: of the note, another than the edit's where that one was taken. error: why not.
 
     former, now: the note's text before and after; where it had moved on, the former alone.
     """
 
-    row: NoteEdit
     outcome: Literal["written", "unchanged", "conflict", "failed"]
     note_id: str
     reason: ProposalReason = ProposalReason.WRITTEN
@@ -138,67 +152,70 @@ class AppliedRow:
     former: str = ""
     now: str = ""
 
+    @property
+    def done(self) -> bool:
+        """Whether the note is as the edit wants it."""
+        return self.outcome in ("written", "unchanged")
 
-def apply_row(draft: Draft, row: NoteEdit, taken: Callable[[str, str], bool]) -> AppliedRow:
-    """Lays a row over the draft; what it cannot do it leaves as it is, and says why.
+
+def apply_edit(draft: Draft, edit: NoteEdit, taken: Callable[[str, str], bool]) -> AppliedEdit:
+    """Lays an edit over the draft; what it cannot do it leaves as it is, and says why. taken: whether another fact than
+    one has a note of an id.
 
     Doing it again changes nothing: a note that is there already, or was there and was taken out since, is not made
     again, and a text that is there already is not written again.
     """
-    if row.op != "hide" and not normalise_content(row.text("content")):
-        return AppliedRow(row, "failed", row.note_id, error="the text is empty")
+    if edit.op != "hide" and not normalise_content(edit.content):
+        return AppliedEdit("failed", edit.note_id, error="the text is empty")
     try:
-        return _add(draft, row, taken) if row.op == "add" else _change(draft, row)
+        return _add(draft, edit, taken) if edit.op == "add" else _change(draft, edit)
     except ConflictError as error:
-        return AppliedRow(row, "conflict", row.note_id, ProposalReason.TARGET_CHANGED, error.what)
+        return AppliedEdit("conflict", edit.note_id, ProposalReason.TARGET_CHANGED, error.what)
     except NuggetsError as error:
-        return AppliedRow(row, "failed", row.note_id, error=error.message)
+        return AppliedEdit("failed", edit.note_id, error=error.message)
 
 
-def _add(draft: Draft, row: NoteEdit, taken: Callable[[str, str], bool]) -> AppliedRow:
+def _add(draft: Draft, edit: NoteEdit, taken: Callable[[str, str], bool]) -> AppliedEdit:
     """Adds a note; in the place of an old one it bears that one's tags, and the two are linked."""
-    content = row.text("content")
-    further = note_ids(row.text("nugget"), normalise(content).content_hash)
+    further = note_ids(edit.proposal.nugget, normalise(edit.content).content_hash)
     # Whoever accepted it chose; the others are for when somebody made a note of that id meanwhile.
-    for id in chain((row.note_id,), islice(further, _MOST_IDS)):
+    for id in chain((edit.note_id,), islice(further, _MOST_IDS)):
         there = draft.note(id)
-        if there is not None and fact_of(there) == row.fact_id != "":
-            if alike(there.content, normalise_content(content)):
-                return AppliedRow(row, "unchanged", id)
-            return AppliedRow(row, "conflict", id, error=_REWORDED)
-        if there is not None or draft.exists(id) or taken(id, row.fact_id):
+        if there is not None and fact_of(there) == edit.fact_id != "":
+            if alike(there.content, normalise_content(edit.content)):
+                return AppliedEdit("unchanged", id)
+            return AppliedEdit("conflict", id, error=_REWORDED)
+        if there is not None or draft.exists(id) or taken(id, edit.fact_id):
             continue
-        note, old = note_of(draft, row, id), draft.note(row.text("replaces"))
+        note, old = note_of(draft, edit, id), draft.note(edit.replaces)
         if old is not None:
             note = replace(note, tags=tuple(dict.fromkeys((*note.tags, *custom_tags(old)))))
         draft.put(note)
         if old is not None:
             link_notes(draft, id, old.id, _REPLACES)
-        return AppliedRow(row, "written", id, now=note.content)
-    return AppliedRow(row, "failed", row.note_id, error="no id is free for the note")
+        return AppliedEdit("written", id, now=note.content)
+    return AppliedEdit("failed", edit.note_id, error="no id is free for the note")
 
 
-def _change(draft: Draft, row: NoteEdit) -> AppliedRow:
+def _change(draft: Draft, edit: NoteEdit) -> AppliedEdit:
     """Gives a note other words, or hides it."""
-    content, note, hides = normalise_content(row.text("content")), draft.note(row.note_id), row.op == "hide"
+    content, note, hides = normalise_content(edit.content), draft.note(edit.note_id), edit.op == "hide"
     gone = "no longer exists" if note is None else "has been hidden since" if note.hidden else ""
-    if note is None or (hides and gone):
-        if hides:
-            return AppliedRow(row, "unchanged", row.note_id)
-        return AppliedRow(row, "conflict", row.note_id, ProposalReason.TARGET_GONE, f"the note {gone}")
-    if not hides and alike(note.content, content):
-        return AppliedRow(row, "unchanged", note.id)
-    if gone:
-        return AppliedRow(row, "conflict", note.id, ProposalReason.TARGET_GONE, f"the note {gone}")
+    if note is None or note.hidden:
+        if hides or (note is not None and alike(note.content, content)):
+            return AppliedEdit("unchanged", edit.note_id)
+        return AppliedEdit("conflict", edit.note_id, ProposalReason.TARGET_GONE, f"the note {gone}")
     former = note.content
-    if not alike(former, normalise_content(row.text("expected"))):
-        return AppliedRow(row, "conflict", note.id, ProposalReason.TARGET_CHANGED, _REWORDED, former=former)
+    if not hides and alike(former, content):
+        return AppliedEdit("unchanged", note.id)
+    if not alike(former, normalise_content(edit.expected)):
+        return AppliedEdit("conflict", note.id, ProposalReason.TARGET_CHANGED, _REWORDED, former=former)
     if hides:
         hide_note(draft, note.id)
-        return AppliedRow(row, "written", note.id, former=former)
+        return AppliedEdit("written", note.id, former=former)
     named_so = not note.is_fact and note.title == title_of(former)
     edit_note(draft, note.id, content=content, title=title_of(content) if named_so else None)
-    return AppliedRow(row, "written", note.id, former=former, now=content)
+    return AppliedEdit("written", note.id, former=former, now=content)
 
 
 # What a note says after a change

@@ -71,7 +71,12 @@ def store_submission(
     with database.checked_reading() as reader:
         links = link(shown(text[:SCANNED]), KnownNames(reader.entities))
     with database.write() as writer:
-        project = project or writer.raw.project_of_session(session)
+        project = project or writer.text(
+            # That of the newest text of the session that names one.
+            "SELECT project FROM raw_memories WHERE source_id = ? AND source_id <> '' AND project <> ''"
+            " ORDER BY created_at DESC, rowid DESC LIMIT 1",
+            session,
+        )
         raw = RawMemory(
             id=raw_id,
             content=text,
@@ -116,7 +121,7 @@ def _store(writer: Tables, raw: RawMemory, forms: Normalised, links: Links, atte
     # What a repetition names is linked to the memory that it repeats, so that saying it again counts nothing twice.
     writer.entities.store_links(links, earlier or raw.id, raw.created_at)
     if earlier and links.protected:
-        writer.raw.protect(earlier)
+        writer.run("UPDATE raw_memories SET protected = 1 WHERE id = ?", earlier)
     job = None
     if not earlier:
         job = writer.jobs.enqueue(

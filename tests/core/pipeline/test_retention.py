@@ -156,7 +156,7 @@ texts = st.builds(
     protected=st.sampled_from([False] * 4 + [True]),
     fact=st.sampled_from(["", "", "retracted", "denied", "active"]),
     proposal=st.sampled_from(["", "", "applied", "rejected", "skipped", "proposed", "review", "blocked"]),
-    edited=st.sampled_from(["", "", "done", "conflict"]),
+    edited=st.booleans(),
     job=st.sampled_from(["", "", "completed", "pending", "leased", "held"]),
     aimed=st.sampled_from([False] * 4 + [True]),
     again=st.sampled_from([False] * 4 + [True]),
@@ -218,7 +218,7 @@ def _holds_what_is_needed(
     # What waits, what is still to be written and what was learned is there to the last column.
     for table, column, kept in (
         ("proposals", "status", ("proposed", "review", "blocked", "rejected")),
-        ("note_edits", "status", ("done", "conflict")),
+        ("note_edits", "id", None),
         ("facts", "id", None),
         ("jobs", "status", ("held", "pending", "leased")),
     ):
@@ -617,7 +617,7 @@ def test_a_sweep_that_is_killed_before_any_transaction_loses_nothing_and_is_fini
 ) -> None:
     home = tmp_path / "home"
     store = [
-        Text(number, removed=40 if number % 2 else None, fact="denied", edited="done",
+        Text(number, removed=40 if number % 2 else None, fact="denied", edited=True,
              names=frozenset({f"Name{number % 5}", "Kafka"}))
         for number in range(30)
     ]  # fmt: skip

@@ -101,7 +101,7 @@ def test_what_shadow_found_waits_until_something_of_it_is_wanted(knowledge: Know
     assert knowledge.bring_in().raws == []
     assert relations_of(knowledge) == []
     with knowledge.database.write() as writer:
-        writer.raw.want_knowledge(["raw-1"])
+        writer.run("UPDATE raw_memories SET knowledge_due = 1")
     brought = knowledge.bring_in()
     assert (brought.raws, brought.relations) == (["raw-1"], 1)
 

@@ -67,7 +67,7 @@ def test_a_job_that_takes_long_keeps_its_lease_by_renewing_it(opened: Opened, cl
         clock.forward(seconds=60)
         expiries.append(slow.jobs("leased")[0].lease_expires_at)
         with other.database.write() as writer:
-            assert writer.jobs.reap(clock.ms) == ((), ())
+            assert writer.jobs.reap(clock.ms) == 0
         return generate(prompt, schema, deadline)
 
     model.generate = slowly  # type: ignore[method-assign]

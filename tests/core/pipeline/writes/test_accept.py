@@ -108,7 +108,7 @@ def test_the_same_fact_of_two_proposals_is_written_once(tmp_path: Path) -> None:
         # As a version did that did not hold facts against proposals.
         second = writes.proposal().id
         with writes.database.write() as writer:
-            writer.proposals.set_status(second, "proposed", ProposalReason.SHADOW)
+            writer.run("UPDATE proposals SET status = 'proposed', reason = 'shadow' WHERE id = ?", second)
         done = writes.accept(first, second)
         assert (len(done.written), len(done.deduped), len(writes.notes())) == (1, 1, 1)
         (repeated,) = [one for one in writes.proposals() if one.id == done.deduped[0]]

@@ -80,7 +80,7 @@ def put_everywhere(pipeline: Pipeline, raw_id: str, text: str = TEXT) -> None:
             "UPDATE proposals SET content = ?1, target_content = ?1, told = ?1 WHERE raw_id = ?2",
             (text, raw_id),
         )
-        writer.connection.execute("UPDATE note_edits SET payload = ?", (json.dumps({"content": text}),))
+        writer.connection.execute("UPDATE note_edits SET content = ?", (text,))
         writer.connection.execute(
             "UPDATE jobs SET result = ?, error = ?", (json.dumps({"warnings": [text]}), text)
         )
