@@ -230,7 +230,7 @@ def _share(part: int, whole: int) -> float:
 
 # Full-text tables, the table whose rows each finds, and by which column.
 TEXT_INDEXES: Final = {
-    "facts_fts": ("facts", "rowid"), "chunks_fts": ("chunks", "id"), "names_fts": ("names", "id"),
+    "facts_fts": ("facts", "rowid"), "chunks_fts": ("chunks", "id"), "entities_fts": ("entities", "id"),
     "hints_fts": ("hints", "id"),
 }  # fmt: skip
 

@@ -29,10 +29,10 @@ class NoteLinking:
         self._hashes: dict[str, str] | None = None
         self._seen: dict[str, Note] = {}
 
-    def link(self, snapshot: Snapshot, newer: Callable[[], Snapshot | None]) -> int:
+    def link(self, snapshot: Snapshot, newer: Callable[[], Snapshot | None], now: int) -> int:
         """Reads some of the notes that are new or changed since; how many. 0 once all are as they are linked.
 
-        newer: reads the files anew; None where they cannot be read now, and nothing is linked then.
+        newer: reads the files anew; None where they cannot be read now, and nothing is linked then. now: epoch ms.
         """
         reader = self._database.reading.note_names
         # Another process linked notes, or masking emptied what was made of them.
@@ -51,7 +51,7 @@ class NoteLinking:
             with self._database.write(lasting=False) as writer:
                 writer.note_names.remove(gone)
                 for one in linked:
-                    writer.note_names.put(one)
+                    writer.note_names.put(one, now)
             for id in gone:
                 del self._hashes[id]
             for one in linked:
@@ -79,5 +79,5 @@ def text_of(note: Note) -> str:
 
 def linked_note(id: str, text: str, hashed: str) -> LinkedNote:
     """What the rules find in the text of a note."""
-    names = tuple(name.canonical_name for name in find_names(text)[:MOST_ENTITIES])
+    names = tuple(name.name for name in find_names(text)[:MOST_ENTITIES])
     return LinkedNote(id, hashed, bool(decisions_in(text, clauses(text))), names)

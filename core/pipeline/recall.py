@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -275,11 +276,19 @@ def _hints(
 def _hubs(
     reader: Tables, configuration: PipelineConfiguration, named: Mapping[str, NotesNamed]
 ) -> frozenset[int]:
-    names = reader.note_names
-    least = least_hub(configuration.dampening, names.count_names(), names.count_notes(), names.notes_at)
+    names = reader.count("SELECT count(*) FROM entities WHERE notes > 0")
+
+    def borne_at(place: int) -> int:
+        return reader.count(
+            "SELECT notes FROM entities WHERE notes > 0 ORDER BY notes LIMIT 1 OFFSET ?", place
+        )
+
+    least = least_hub(configuration.dampening, names, reader.note_names.count_notes(), borne_at)
     if least is None:
         return frozenset()
-    return names.common({name for one in named.values() for name in one.names}, least)
+    asked = json.dumps(list({name for one in named.values() for name in one.names}))
+    common = "SELECT id FROM entities WHERE notes >= ? AND id IN (SELECT value FROM json_each(?))"
+    return frozenset(reader.column(common, least, asked))
 
 
 def _decisions(
@@ -302,11 +311,13 @@ def _decisions(
         and of.protected
         and of.names & (asked.whole if one.coverage >= _HOLDS else about)
     ]
-    others = (
-        reader.note_names.protected_notes(about, _MOST_DECISIONS)
-        if about and len(hits) < _MOST_DECISIONS
-        else ()
-    )
+    others: tuple[str, ...] = ()
+    if about and len(hits) < _MOST_DECISIONS:
+        others = reader.column(
+            "SELECT DISTINCT note_id FROM mentions JOIN note_links ON note_id = target"
+            " WHERE protected = 1 AND entity_id IN (SELECT value FROM json_each(?)) LIMIT ?",
+            json.dumps(list(about)), _MOST_DECISIONS,
+        )  # fmt: skip
     return list(dict.fromkeys([*hits, *others]))[:_MOST_DECISIONS]
 
 

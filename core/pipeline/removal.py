@@ -248,7 +248,7 @@ def text_trail(reader: Tables, said: str) -> TextTrail:
     job = next((one for one in reader.jobs.jobs(target=raw.id, most=50) if one.type == "extract"), None)
     names = reader.column(
         "SELECT DISTINCT root.name FROM mentions JOIN entities ON entities.id = mentions.entity_id"
-        " JOIN entities AS root ON root.id = entities.root WHERE mentions.raw_id = ? ORDER BY root.canonical_name",
+        " JOIN entities AS root ON root.id = entities.root WHERE mentions.target = ? ORDER BY root.canonical_name",
         raw.id,
     )
     return TextTrail(raw, job, _unread(reader, raw, job), reader.proposals.of_raw(raw.id), names)

@@ -202,7 +202,9 @@ def _drop_texts(writer: Tables, rows: Sequence[sqlite3.Row], now: int) -> Counte
         " (SELECT 1 FROM facts WHERE facts.id = attributes.fact_id AND facts.status = 'active')",
         ids=going,
     )
-    mentions = writer.run(f"DELETE FROM mentions WHERE {mine}", ids=going)
+    mentions = writer.run(
+        "DELETE FROM mentions WHERE target IN (SELECT value FROM json_each(:ids))", ids=going
+    )
     writer.run(f"DELETE FROM relation_evidence WHERE {mine}", ids=going)
     writer.run(
         f"DELETE FROM proposals WHERE {mine} AND note_id = '' AND status <> 'rejected'"

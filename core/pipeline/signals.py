@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -263,10 +264,14 @@ def _whole_names(reader: Tables, text: str, whole: frozenset[int]) -> _Found:
         for start in range(len(words) - length + 1)
     }
     said = {name for name in asked if telling(tokens(name))}
-    others = reader.entities.names_with(said)
-    found = reader.note_names.named({*said, *others})
-    for name, id in list(found.items())[:MOST_ENTITIES]:
-        said_as = others.get(name, name)
+    found = reader.ask(
+        "SELECT other.id, other.canonical_name, named.canonical_name FROM json_each(?) AS said"
+        " JOIN entities AS named ON named.canonical_name = said.value"
+        " JOIN entities AS other ON other.root = named.root WHERE other.notes > 0"
+        " ORDER BY other.id <> named.id, other.canonical_name LIMIT ?",
+        json.dumps(sorted(said)), MOST_ENTITIES,
+    )  # fmt: skip
+    for id, name, said_as in found:
         yield id, NameInQuery(1.0, said_as, _weight(text, said_as), spelt=name in said)
 
 
@@ -287,10 +292,17 @@ def _parts_of_names(reader: Tables, text: str, whole: frozenset[int]) -> _Found:
 
 
 def _neighbours(reader: Tables, text: str, whole: frozenset[int]) -> _Found:
-    near = reader.entities.neighbours_of_names(reader.note_names.texts(whole), MOST_NEIGHBOURS)
-    for name, id in reader.note_names.named(near).items():
+    found = reader.ask(
+        "SELECT far.id, near.name || ' - ' || ends.type || ' - ' || other.name FROM entities AS named"
+        " JOIN entities AS near ON near.id = named.root JOIN relation_ends AS ends ON ends.entity_id = near.id"
+        " JOIN entities AS other ON other.id = other_id JOIN entities AS far ON far.root = other_id"
+        " WHERE named.id IN (SELECT value FROM json_each(?)) AND far.notes > 0"
+        " ORDER BY strength DESC, other_id LIMIT ?",
+        json.dumps(sorted(whole)), MOST_NEIGHBOURS,
+    )  # fmt: skip
+    for id, path in found:
         if id not in whole:
-            yield id, NameInQuery(_HALF, near[name], _weight(text, near[name]), spelt=False)
+            yield id, NameInQuery(_HALF, path, _weight(text, path), spelt=False)
 
 
 # What a note scores at most by a hint alone, and how likely it then answers at most.

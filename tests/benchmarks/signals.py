@@ -169,7 +169,7 @@ class Linked:
         began = time.process_time()
         with closing(Database.open(home)) as database:
             linking = NoteLinking(database)
-            while linking.link(snapshot, lambda: snapshot):
+            while linking.link(snapshot, lambda: snapshot, 0):
                 pass
             with database.write(lasting=False) as writer:
                 for note in snapshot.visible:

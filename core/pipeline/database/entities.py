@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
@@ -21,6 +20,8 @@ from core.pipeline.records import Entity, EntityAttribute, EntityMention, Entity
 from core.text.normalise import cut_at_word, encodable
 
 LINKER: Final = "linker"
+# What may be known of an entity.
+_KNOWN: Final = ("mentions", "attributes", "relation_ends")
 # Types that say nothing; another may take their place.
 UNDETERMINED: Final = (ENTITY_TYPE, "unknown")
 # Only the newest that were said of an aspect are held against a new one.
@@ -51,8 +52,8 @@ SELECT chosen.*,
 FROM (
     SELECT id, name, canonical_name, {_TYPE} AS type,
         (SELECT max(pinned) FROM entities AS part WHERE part.root = entities.id) AS pinned,
-        (SELECT count(DISTINCT raw_id) FROM entities AS part JOIN mentions ON entity_id = part.id
-            WHERE part.root = entities.id) AS mentions
+        (SELECT count(DISTINCT target) FROM entities AS part JOIN mentions ON entity_id = part.id
+            WHERE part.root = entities.id AND source <> 'note') AS mentions
     FROM entities WHERE id = root {{which}}
 ) AS chosen
 """
@@ -191,11 +192,10 @@ class Entities(Rows):
     def _mentions(self, entity_id: int) -> tuple[EntityMention, ...]:
         found = self.records(
             EntityMention,
-            "SELECT raw_id, mention_text, max(confidence) AS confidence, mentions.created_at AS created_at, "
-            "substr(raw.content, 1, :preview) AS preview FROM mentions "
-            "JOIN raw_memories AS raw ON raw.id = mentions.raw_id "
-            f"WHERE entity_id IN {_GROUP} GROUP BY raw_id "
-            "ORDER BY mentions.created_at DESC, raw.rowid DESC LIMIT :most",
+            "SELECT raw.id AS raw_id, mention_text, max(confidence) AS confidence, mentions.created_at AS created_at,"
+            " substr(raw.content, 1, :preview) AS preview FROM mentions JOIN raw_memories AS raw ON raw.id = target"
+            f" WHERE entity_id IN {_GROUP} GROUP BY raw.id"
+            " ORDER BY mentions.created_at DESC, raw.rowid DESC LIMIT :most",
             preview=_PREVIEW + 1, id=entity_id, most=_MOST_MENTIONS,
         )  # fmt: skip
         return tuple(
@@ -223,37 +223,14 @@ class Entities(Rows):
         found: int | None = self.value("SELECT root FROM entities WHERE canonical_name = ?", canonical)
         return found
 
-    def names_with(self, canonical: Collection[str]) -> dict[str, str]:
-        """All other names of the entities that have one of some canonical names, each with the one it stands for."""
-        rows = self.ask(
-            "SELECT other.canonical_name, said.value FROM json_each(?) AS said"
-            " JOIN entities ON entities.canonical_name = said.value"
-            " JOIN entities AS other ON other.root = entities.root",
-            json.dumps(sorted(canonical)),
-        )
-        return {name: asked for name, asked in rows if name not in canonical}
-
-    def neighbours_of_names(self, canonical: Collection[str], most: int) -> dict[str, str]:
-        """Names of entities that are related to those with some canonical names, the strongest first, each with the
-        path there.
+    def find_or_make_entity(self, name: str, type: str, now: int, *, root: bool = True) -> int:
+        """The id of the entity with a name, made when there is none. A known one keeps its name and its type. root:
+        else that of the very name, also where it stands for another by now.
         """
-        rows = self.ask(
-            "WITH named AS (SELECT DISTINCT entities.root AS root FROM json_each(?) AS said"
-            " JOIN entities ON canonical_name = said.value) "
-            "SELECT far.canonical_name, near.name || ' - ' || ends.type || ' - ' || far.name FROM named "
-            "JOIN entities AS near ON near.id = named.root JOIN relation_ends AS ends ON entity_id = named.root "
-            "JOIN entities AS far ON far.id = other_id ORDER BY strength DESC, other_id LIMIT ?",
-            json.dumps(sorted(canonical)), most,
-        )  # fmt: skip
-        found: dict[str, str] = {}
-        for name, path in rows:
-            found.setdefault(name, path)
-        return found
-
-    def find_or_make_entity(self, name: str, type: str, now: int) -> int:
-        """The id of the entity with a name, made when there is none. A known one keeps its name and its type."""
         canonical = canonical_name(name)
         known = self.entity_named(canonical)
+        if known is not None and not root:
+            return self.count("SELECT id FROM entities WHERE canonical_name = ?", canonical)
         if known is not None:
             return known
         return self.insert_row(
@@ -274,42 +251,27 @@ class Entities(Rows):
 
     def merge(self, keep: int, other: int, now: int) -> None:
         """Lets one entity stand for both from now on."""
-        self.run("UPDATE entities SET merged_into = ?, updated_at = ? WHERE id = ?", keep, now, other)
-        self.run("UPDATE entities SET root = ? WHERE root = ?", keep, other)
+        self.run("UPDATE entities SET root = ?, updated_at = ? WHERE root = ?", keep, now, other)
 
     def part(self, entity_id: int, canonical: str, now: int) -> bool:
-        """Takes a name from an entity, with those that were merged into that one; False where it does not have it. A
-        name of which nothing else is known is nobody's from then on.
+        """Takes a name from an entity; False where it does not have it. A name of which nothing else is known is
+        nobody's from then on.
         """
-        other = self.value(
-            "SELECT id FROM entities WHERE canonical_name = ? AND root = ? AND merged_into IS NOT NULL",
-            canonical, entity_id,
-        )  # fmt: skip
-        if other is None:
+        taken = "UPDATE entities SET root = id, updated_at = ? WHERE canonical_name = ? AND root = ? AND id <> root"
+        if not self.run(taken, now, canonical, entity_id):
             return False
-        self.run("UPDATE entities SET merged_into = NULL, updated_at = ? WHERE id = ?", now, other)
-        self.run(
-            "WITH RECURSIVE whole (id) AS (SELECT ?1 UNION ALL "
-            "  SELECT entities.id FROM whole JOIN entities ON merged_into = whole.id) "
-            "UPDATE entities SET root = ?1 WHERE id IN whole",
-            other,
-        )
-        self.run(
-            "DELETE FROM entities WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM mentions WHERE entity_id = ?1)"
-            " AND NOT EXISTS (SELECT 1 FROM attributes WHERE entity_id = ?1)"
-            " AND NOT EXISTS (SELECT 1 FROM entities AS part WHERE merged_into = ?1)",
-            other,
-        )
+        nothing = (f"NOT EXISTS (SELECT 1 FROM {table} WHERE entity_id = entities.id)" for table in _KNOWN)
+        self.run(f"DELETE FROM entities WHERE canonical_name = ? AND {' AND '.join(nothing)}", canonical)
         return True
 
     # What texts say of them
 
     def add_mention(
-        self, entity_id: int, raw_id: str, text: str, confidence: float, source: str, now: int
+        self, entity_id: int, target: str, text: str, confidence: float, source: str, now: int
     ) -> None:
-        """Links a raw memory with an entity that it names. source: who found it."""
+        """Links a text or note with an entity that it names. source: who found it, "note" for a note."""
         self.insert_row(
-            "mentions", clash="IGNORE", entity_id=entity_id, raw_id=raw_id, mention_text=text, confidence=confidence,
+            "mentions", clash="IGNORE", entity_id=entity_id, target=target, mention_text=text, confidence=confidence,
             source=source, created_at=now,
         )  # fmt: skip
 

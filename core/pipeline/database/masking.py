@@ -29,9 +29,9 @@ _HOLDING: Final = (
     "raw_memories", "facts", "proposals", "transcripts", "checkpoints", "sessions", "documents", "chunks",
 )  # fmt: skip
 # Full-text indexes, which are made anew.
-_INDEXES: Final = ("facts_fts", "chunks_fts", "names_fts", "hints_fts")
+_INDEXES: Final = ("facts_fts", "chunks_fts", "entities_fts", "hints_fts")
 # Made of the notes: emptied, and made again.
-_REMADE: Final = ("note_names", "names", "note_links", "hints", "embeddings")
+_REMADE: Final = ("note_links", "hints", "embeddings")
 # Here a word that is a password means the password alone.
 _NAMES: Final = frozenset(("name", "canonical_name", "mention_text", "source", "target"))
 

@@ -13,7 +13,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
+from core.pipeline.database.entities import Entities
 from core.pipeline.database.tables import Rows
+from core.pipeline.intake.linker import ENTITY_TYPE, MENTION_CONFIDENCE
 from core.pipeline.records import EmbeddingCoverage
 
 # The items of a JSON list that a statement is given.
@@ -22,7 +24,7 @@ _IN: Final = "IN (SELECT value FROM json_each(?))"
 
 @dataclass(frozen=True, slots=True)
 class LinkedNote:
-    """A note with the canonical names in it. text_hash: of what was read. protected: it holds a decision."""
+    """A note with the names in it. text_hash: of what was read. protected: it holds a decision."""
 
     note_id: str
     text_hash: str
@@ -31,7 +33,7 @@ class LinkedNote:
 
 
 class NameOfNotes(NamedTuple):
-    """A name that some notes bear."""
+    """An entity that some notes name."""
 
     id: int
     canonical_name: str
@@ -39,7 +41,7 @@ class NameOfNotes(NamedTuple):
 
 
 class NotesNamed(NamedTuple):
-    """Of one note: ids of its names, and whether it holds a decision."""
+    """Of one note: ids of the entities that it names, and whether it holds a decision."""
 
     names: frozenset[int]
     protected: bool
@@ -64,13 +66,11 @@ def _any_of(words: Collection[str], ending: str = "") -> str:
 class NoteNames(Rows):
     """What the notes name, and which hold a decision."""
 
-    # Following the notes
-
     def hashes(self) -> dict[str, str]:
         """The hash of each note that was read, by id."""
-        return {row[0]: row[1] for row in self.ask("SELECT note_id, text_hash FROM note_links")}
+        return dict(self.ask("SELECT note_id, text_hash FROM note_links").fetchall())
 
-    def put(self, note: LinkedNote) -> None:
+    def put(self, note: LinkedNote, now: int) -> None:
         """Puts what a note names in the place of what it named before. Where another process has read the same text,
         nothing changes: what was made of the note since would go with it.
         """
@@ -80,86 +80,43 @@ class NoteNames(Rows):
         self.insert_row(
             "note_links", note_id=note.note_id, text_hash=note.text_hash, protected=int(note.protected)
         )
+        entities = Entities(self.connection)
         for name in note.names:
-            self.insert_row("names", clash="IGNORE", canonical_name=name)
-            self.run(
-                "INSERT OR IGNORE INTO note_names (note_id, name_id) SELECT ?, id FROM names WHERE canonical_name = ?",
-                note.note_id, name,
-            )  # fmt: skip
+            made = entities.find_or_make_entity(name, ENTITY_TYPE, now, root=False)
+            entities.add_mention(made, note.note_id, name, MENTION_CONFIDENCE, "note", now)
 
     def remove(self, note_ids: Iterable[str]) -> None:
         """Forgets notes."""
-        for table in ("note_names", "note_links"):
-            self.run(f"DELETE FROM {table} WHERE note_id {_IN}", _list(note_ids))
+        self.run(f"DELETE FROM note_links WHERE note_id {_IN}", _list(note_ids))
 
     def text_hash(self, note_id: str) -> str:
         """Of the note as it was read last; "" for none."""
         return self.text("SELECT text_hash FROM note_links WHERE note_id = ?", note_id)
 
-    # Asking
-
-    def count_names(self) -> int:
-        """How many names there are."""
-        return self.count("SELECT count(*) FROM names")
-
     def count_notes(self) -> int:
         """How many notes were read."""
         return self.count("SELECT count(*) FROM note_links")
 
-    def notes_at(self, place: int) -> int:
-        """How many notes bear the name at a place, from 0, of all names by that number."""
-        return self.count("SELECT notes FROM names ORDER BY notes LIMIT 1 OFFSET ?", place)
-
     def matching(self, words: Collection[str], *, begun: bool, most: int) -> tuple[NameOfNotes, ...]:
-        """Names that hold any of some words as a whole word, or such as begin so; those that most notes bear first.
-
-        words: of letters and digits.
+        """Names in notes that hold any of some words as a whole word, or such as begin so; those that most notes bear
+        first. words: of letters and digits.
         """
         if not words:
             return ()
         return self.records(
             NameOfNotes,
-            "SELECT id, names.canonical_name, notes FROM names_fts JOIN names ON names.id = names_fts.rowid "
-            "WHERE names_fts MATCH ? ORDER BY notes DESC, id LIMIT ?",
+            "SELECT id, entities.canonical_name, notes FROM entities_fts JOIN entities ON id = entities_fts.rowid"
+            " WHERE entities_fts MATCH ? AND notes > 0 ORDER BY notes DESC, id LIMIT ?",
             _any_of(words, "*" if begun else ""), most,
         )  # fmt: skip
-
-    def named(self, canonical_names: Collection[str]) -> dict[str, int]:
-        """Ids of names, for those that some note bears, in the order asked for."""
-        rows = self.ask(
-            "SELECT names.canonical_name, names.id FROM json_each(?) AS asked"
-            " JOIN names ON names.canonical_name = asked.value ORDER BY asked.key",
-            _list(sorted(canonical_names)),
-        )
-        return {row[0]: row[1] for row in rows}
-
-    def texts(self, name_ids: Collection[int]) -> tuple[str, ...]:
-        """Names by id."""
-        return tuple(
-            row[0] for row in self.ask(f"SELECT canonical_name FROM names WHERE id {_IN}", _list(name_ids))
-        )
 
     def of_notes(self, note_ids: Collection[str]) -> Mapping[str, NotesNamed]:
         """What some notes name; those that were not read yet are left out."""
         asked, names = _list(note_ids), dict[str, set[int]]()
-        for id, name in self.ask(f"SELECT note_id, name_id FROM note_names WHERE note_id {_IN}", asked):
+        for id, name in self.ask(f"SELECT target, entity_id FROM mentions WHERE target {_IN}", asked):
             names.setdefault(id, set()).add(name)
         read = self.ask(f"SELECT note_id, protected FROM note_links WHERE note_id {_IN}", asked)
         return {id: NotesNamed(frozenset(names.get(id, ())), bool(kept)) for id, kept in read}
-
-    def common(self, name_ids: Collection[int], least: int) -> frozenset[int]:
-        """Those of some names that so many notes bear at least."""
-        rows = self.ask(f"SELECT id FROM names WHERE notes >= ? AND id {_IN}", least, _list(name_ids))
-        return frozenset(row[0] for row in rows)
-
-    def protected_notes(self, name_ids: Collection[int], most: int) -> tuple[str, ...]:
-        """Notes that hold a decision and bear one of some names."""
-        rows = self.ask(
-            "SELECT DISTINCT note_names.note_id FROM note_names JOIN note_links USING (note_id) "
-            f"WHERE protected = 1 AND name_id {_IN} LIMIT ?",
-            _list(name_ids), most,
-        )  # fmt: skip
-        return tuple(row[0] for row in rows)
 
 
 class Hints(Rows):

@@ -87,21 +87,35 @@ CREATE TABLE note_edits (
     content TEXT NOT NULL, entry_id TEXT NOT NULL, done_at INTEGER NOT NULL) STRICT;
 CREATE UNIQUE INDEX note_edits_once ON note_edits (proposal_id, op);
 CREATE INDEX note_edits_note ON note_edits (note_id);
--- merged_into: the entity that a person made it one with, or gave its name to. root: the entity that it is shown as,
--- itself where it was not merged. No row moves, so that a merge is undone by one column; whoever reads asks for all that have one root.
+-- What texts and notes name. root: the entity that it is shown as, itself where a person made it one with no other. No
+-- row moves, so that a merge is undone by one column; whoever reads asks for all that have one root. notes: how many
+-- notes mention it.
 CREATE TABLE entities (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL, canonical_name TEXT NOT NULL UNIQUE, type TEXT NOT NULL,
-    pinned INTEGER NOT NULL DEFAULT 0, merged_into INTEGER REFERENCES entities (id), root INTEGER REFERENCES entities (id),
-    created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL) STRICT;
+    pinned INTEGER NOT NULL DEFAULT 0, root INTEGER REFERENCES entities (id) ON DELETE SET NULL,
+    notes INTEGER NOT NULL DEFAULT 0, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL) STRICT;
 CREATE INDEX entities_root ON entities (root);
-CREATE INDEX entities_merged ON entities (merged_into) WHERE merged_into IS NOT NULL;
+CREATE INDEX entities_notes ON entities (notes) WHERE notes > 0;
 CREATE TRIGGER entity_made AFTER INSERT ON entities BEGIN UPDATE entities SET root = id WHERE id = new.id; END;
+CREATE VIRTUAL TABLE entities_fts USING fts5 (canonical_name, content='entities', content_rowid='id');
+CREATE TRIGGER entities_inserted AFTER INSERT ON entities BEGIN
+    INSERT INTO entities_fts (rowid, canonical_name) VALUES (new.id, new.canonical_name);
+END;
+CREATE TRIGGER entities_deleted AFTER DELETE ON entities BEGIN
+    INSERT INTO entities_fts (entities_fts, rowid, canonical_name) VALUES ('delete', old.id, old.canonical_name);
+END;
+-- target: a text or a note, by its id. source: who found it in a text; 'note' for what a note names.
 CREATE TABLE mentions (
-    entity_id INTEGER NOT NULL REFERENCES entities (id) ON DELETE CASCADE,
-    raw_id TEXT NOT NULL REFERENCES raw_memories (id) ON DELETE CASCADE,
+    entity_id INTEGER NOT NULL REFERENCES entities (id) ON DELETE CASCADE, target TEXT NOT NULL,
     mention_text TEXT NOT NULL, confidence REAL NOT NULL, source TEXT NOT NULL, created_at INTEGER NOT NULL,
-    PRIMARY KEY (entity_id, raw_id)) WITHOUT ROWID, STRICT;
-CREATE INDEX mentions_raw ON mentions (raw_id);
+    PRIMARY KEY (entity_id, target)) WITHOUT ROWID, STRICT;
+CREATE INDEX mentions_target ON mentions (target);
+CREATE TRIGGER mention_made AFTER INSERT ON mentions WHEN new.source = 'note' BEGIN
+    UPDATE entities SET notes = notes + 1 WHERE id = new.entity_id;
+END;
+CREATE TRIGGER mention_gone AFTER DELETE ON mentions WHEN old.source = 'note' BEGIN
+    UPDATE entities SET notes = notes - 1 WHERE id = old.entity_id;
+END;
 CREATE TABLE aspects (
     id INTEGER PRIMARY KEY, entity_id INTEGER NOT NULL REFERENCES entities (id) ON DELETE CASCADE,
     name TEXT NOT NULL, canonical_name TEXT NOT NULL, weight REAL NOT NULL, created_at INTEGER NOT NULL,
@@ -255,32 +269,15 @@ END;
 -- merges a few pages each time, see `Documents.merge_index`. Never so many segments that SQLite would merge them all.
 INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('automerge', 0);
 INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('crisismerge', 64);
--- What the notes name, by whomever they were written, and which hold a decision. It is made of the notes, and again
--- where it is missing. text_hash: of the note as it was read. hinted: whether a model was asked what it answers. notes:
--- how many notes bear a name.
+-- The notes, by whomever they were written, as they were read for what they name. It is made of the notes, and again
+-- where it is missing. text_hash: of the note as it was read. protected: whether it holds a decision. hinted: whether a
+-- model was asked what it answers.
 CREATE TABLE note_links (
     note_id TEXT PRIMARY KEY, text_hash TEXT NOT NULL, protected INTEGER NOT NULL, hinted INTEGER NOT NULL DEFAULT 0
     ) WITHOUT ROWID, STRICT;
 CREATE INDEX notes_unhinted ON note_links (note_id) WHERE hinted = 0;
-CREATE TABLE names (id INTEGER PRIMARY KEY, canonical_name TEXT NOT NULL UNIQUE, notes INTEGER NOT NULL DEFAULT 0) STRICT;
-CREATE INDEX names_notes ON names (notes);
-CREATE TABLE note_names (
-    note_id TEXT NOT NULL REFERENCES note_links (note_id) ON DELETE CASCADE,
-    name_id INTEGER NOT NULL REFERENCES names (id) ON DELETE CASCADE, PRIMARY KEY (note_id, name_id)) WITHOUT ROWID, STRICT;
-CREATE INDEX note_names_name ON note_names (name_id);
-CREATE TRIGGER name_borne AFTER INSERT ON note_names BEGIN
-    UPDATE names SET notes = notes + 1 WHERE id = new.name_id;
-END;
-CREATE TRIGGER name_left AFTER DELETE ON note_names BEGIN
-    UPDATE names SET notes = notes - 1 WHERE id = old.name_id;
-    DELETE FROM names WHERE id = old.name_id AND notes = 0;
-END;
-CREATE VIRTUAL TABLE names_fts USING fts5 (canonical_name, content='names', content_rowid='id');
-CREATE TRIGGER names_inserted AFTER INSERT ON names BEGIN
-    INSERT INTO names_fts (rowid, canonical_name) VALUES (new.id, new.canonical_name);
-END;
-CREATE TRIGGER names_deleted AFTER DELETE ON names BEGIN
-    INSERT INTO names_fts (names_fts, rowid, canonical_name) VALUES ('delete', old.id, old.canonical_name);
+CREATE TRIGGER note_gone AFTER DELETE ON note_links BEGIN
+    DELETE FROM mentions WHERE target = old.note_id AND source = 'note';
 END;
 -- Sessions of agents. activity: what happened since the last checkpoint, as JSON, without credentials; '' for nothing.
 CREATE TABLE sessions (
@@ -359,10 +356,10 @@ CREATE VIEW needed_sessions AS
 SELECT source_id FROM raw_memories AS raw WHERE source_id <> '' AND gone_at IS NULL AND (status IN ('queued', 'held')
     OR EXISTS (SELECT 1 FROM facts WHERE facts.raw_id = raw.id AND facts.status = 'active')
     OR EXISTS (SELECT 1 FROM open_proposals WHERE open_proposals.raw_id = raw.id));
--- Entities that nothing mentions, but for those that are pinned, that a person gave a name, or that are part of a merge.
+-- Entities that nothing mentions, but for those that are pinned or that a person gave a name or made one with another.
 CREATE VIEW removable_entities AS
-SELECT id FROM entities WHERE pinned = 0 AND merged_into IS NULL
-AND NOT EXISTS (SELECT 1 FROM entities AS part WHERE part.merged_into = entities.id)
+SELECT id FROM entities WHERE pinned = 0 AND root = id
+AND NOT EXISTS (SELECT 1 FROM entities AS part WHERE part.root = entities.id AND part.id <> entities.id)
 AND NOT EXISTS (SELECT 1 FROM mentions WHERE entity_id = entities.id)
 AND NOT EXISTS (SELECT 1 FROM attributes WHERE entity_id = entities.id)
 AND NOT EXISTS (SELECT 1 FROM relations WHERE source_id = entities.id)

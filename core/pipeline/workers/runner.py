@@ -264,7 +264,7 @@ class Worker:
         if self._due("look", _LOOK_EVERY_MS):
             # The last good snapshot serves, when the files cannot be read just now.
             self._newer_snapshot()
-        linked = self._linking.link(self._memory().snapshot, self._newer_snapshot)
+        linked = self._linking.link(self._memory().snapshot, self._newer_snapshot, self._now())
         if linked or not hints.enabled or caller.provider is None or not self._due("hints", hints.poll):
             return linked
         return enqueue_due(self._database, configuration, self._now())
@@ -300,7 +300,7 @@ class Worker:
         with self._turn:
             if caller.embedder is None or not self._may_lease(configuration):
                 return 0
-            while self._linking.link(self._memory().snapshot, self._newer_snapshot):
+            while self._linking.link(self._memory().snapshot, self._newer_snapshot, self._now()):
                 pass
             self.embeddings.retry_now()
             before, snapshot = self.embeddings.made, self._memory().snapshot

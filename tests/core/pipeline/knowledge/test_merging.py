@@ -113,7 +113,6 @@ def rich(knowledge: Knowledge) -> None:
     for name in ("Postgres", "PostgreSQL"):
         knowledge.say("stores the invoices", entity=name, aspect="uses", at=len(name))
     knowledge.say("listens on port 5432", entity="Postgres", aspect="interfaces")
-    add_alias(knowledge.database, id_of(knowledge, "Postgres"), "pg", by="person", now=40)
     with knowledge.database.write() as writer:
         writer.connection.execute(
             "UPDATE aspects SET weight = .9 WHERE entity_id = ?", (id_of(knowledge, "Postgres"),)

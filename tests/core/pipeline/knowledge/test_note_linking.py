@@ -74,8 +74,8 @@ def test_processes_that_see_the_notes_change_come_to_rest_with_what_the_notes_ar
     for _ in range(2):
         for pipeline in two:
             drain(pipeline)
-    named = ours.database.reading.note_names.of_notes([note])[note].names
-    assert {"berta"} <= set(ours.database.reading.note_names.texts(named))
+    named = "SELECT canonical_name FROM mentions JOIN entities ON id = entity_id WHERE target = ?"
+    assert "berta" in ours.database.reading.column(named, note)
     theirs.memory.change("hidden", lambda draft: hide_note(draft, note))
     ours.clock.forward(seconds=61)  # type: ignore[attr-defined]
     for pipeline in (*two, *two):

@@ -68,7 +68,7 @@ def knowledge(database: Database) -> dict[str, list[tuple[Any, ...]]]:
     """All rows that a re-run must not add to, but for times."""
     return {
         "entities": rows(database, "SELECT id, name, canonical_name, type FROM entities ORDER BY id"),
-        "mentions": rows(database, "SELECT entity_id, raw_id, mention_text FROM mentions ORDER BY 1, 2"),
+        "mentions": rows(database, "SELECT entity_id, target, mention_text FROM mentions ORDER BY 1, 2"),
         "aspects": rows(database, "SELECT entity_id, name, weight FROM aspects ORDER BY id"),
         "attributes": rows(database, "SELECT entity_id, aspect_id, content, kind FROM attributes ORDER BY id"),
         "relations": rows(database, "SELECT source_id, target_id, type, strength FROM relations ORDER BY id"),
@@ -83,7 +83,7 @@ def counts(database: Database) -> dict[str, int]:
 def names_of(database: Database, raw_id: str) -> set[str]:
     found = rows(
         database,
-        "SELECT canonical_name FROM mentions JOIN entities ON entities.id = entity_id WHERE raw_id = ?",
+        "SELECT canonical_name FROM mentions JOIN entities ON entities.id = entity_id WHERE target = ?",
         raw_id,
     )
     return {name for (name,) in found}
@@ -365,7 +365,7 @@ def test_of_many_that_say_the_same_at_once_one_is_the_first(database: Database, 
     (first,) = (one.raw_id for one in done if one.status == "queued")
     assert {one.duplicate_of for one in done} == {"", first}
     assert rows(database, "SELECT target FROM jobs") == [(first,)]
-    assert rows(database, "SELECT raw_id FROM mentions") == [(first,)]
+    assert rows(database, "SELECT target FROM mentions") == [(first,)]
 
 
 # Transcripts

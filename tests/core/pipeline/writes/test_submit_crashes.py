@@ -77,7 +77,7 @@ def _is_whole(home: Path) -> dict[str, str]:
     texts = {row["id"]: row["content"] for row in reader.execute("SELECT id, content FROM raw_memories")}
     queued = {row["id"] for row in reader.execute("SELECT id FROM raw_memories WHERE status = 'queued'")}
     assert sorted(row["target"] for row in reader.execute("SELECT target FROM jobs")) == sorted(queued)
-    mentions = reader.execute("SELECT raw_id, count(*) FROM mentions GROUP BY raw_id").fetchall()
+    mentions = reader.execute("SELECT target, count(*) FROM mentions GROUP BY target").fetchall()
     assert dict(map(tuple, mentions)) == dict.fromkeys(queued, 6)
     unnamed = "SELECT name FROM entities WHERE id NOT IN (SELECT entity_id FROM mentions)"
     assert not reader.execute(unnamed).fetchall()
