@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -127,6 +127,10 @@ class Near(NamedTuple):
         row = self.rows.get(target)
         return None if row is None else float(self.cosines[row])
 
+    def hash_of(self, target: str) -> str:
+        """Of what was embedded."""
+        return self.hashes[self.rows[target]]
+
     def best(self, most: int, least: float) -> list[int]:
         """Rows of the nearest, best first, from a cosine on."""
         if len(self.cosines) > most:
@@ -140,13 +144,11 @@ class VectorMatrix:
     """Unit vectors in float32: 10,000 of 768 dimensions take 30 MB. Safe to use from several threads."""
 
     def __init__(self, kind: Kind) -> None:
-        self._kind: Kind = kind
+        self._kind = kind
         self._guard = threading.Lock()
         self._of: tuple[object, ...] = ()
-        # Of each vector its number, what it is of, and the hash of what was embedded.
-        self._known: list[tuple[int, str, str]] = []
         self._vectors: Floats = np.empty((0, 0), np.float32)
-        # The row of each, and by row what it is of, with that hash.
+        # The row of each, and by row what it is of, with the hash of what was embedded.
         self._where: tuple[dict[str, int], tuple[str, ...], tuple[str, ...]] = {}, (), ()
 
     def near(self, reader: Tables, model: str, query: array[float]) -> Near | None:
@@ -162,30 +164,20 @@ class VectorMatrix:
         return Near(cosines, *where, base, float(cosines.std()))
 
     def _follow(self, reader: Tables, model: str, dimensions: int) -> None:
-        """Drops the vectors that are gone, and adds those that came since."""
-        rows = reader.embeddings
-        of = model, dimensions, rows.mark(model, self._kind)
+        """Reads the vectors anew where others are stored by now."""
+        made = "FROM embeddings WHERE model = ? AND kind = ? AND text_hash <> ''"
+        mark = tuple(reader.row(f"SELECT count(*), max(id) {made}", model, self._kind))
+        of = model, dimensions, mark
         if of == self._of:
             return
-        if of[:2] != self._of[:2]:
-            self._known, self._vectors = [], np.empty((0, dimensions), np.float32)
-        present = set(rows.numbers(model, self._kind))
-        kept = [row for row, (number, _, _) in enumerate(self._known) if number in present]
-        last = self._known[-1][0] if self._known else 0
-        fresh = [
-            one
-            for one in rows.vectors(model, self._kind, dimensions, last)
-            if len(one.vector) == 4 * dimensions
-        ]
-        if len(kept) < len(self._known):
-            self._known, self._vectors = [self._known[row] for row in kept], self._vectors[kept]
-        if fresh:
-            made = np.frombuffer(b"".join(one.vector for one in fresh), np.float32).reshape(-1, dimensions)
-            self._known = [*self._known, *((one.embedding, one.target, one.text_hash) for one in fresh)]
-            self._vectors = np.concatenate((self._vectors, _units(made.copy())))
-        targets = tuple(target for _, target, _ in self._known)
-        hashes = tuple(hashed for _, _, hashed in self._known)
-        self._where = {target: row for row, target in enumerate(targets)}, targets, hashes
+        rows = reader.ask(
+            f"SELECT target, text_hash, vector {made} AND dimensions = ? AND length(vector) = 4 * ?3 ORDER BY id",
+            model, self._kind, dimensions,
+        ).fetchall()  # fmt: skip
+        vectors = np.frombuffer(b"".join(row[2] for row in rows), np.float32).reshape(-1, dimensions)
+        targets = tuple(row[0] for row in rows)
+        where = {target: row for row, target in enumerate(targets)}
+        self._vectors, self._where = _units(vectors.copy()), (where, targets, tuple(row[1] for row in rows))
         self._of = of
 
 
@@ -218,15 +210,9 @@ class Candidate(NamedTuple):
     text: str = ""
 
 
-class RerankProvider(Protocol):
-    """Puts candidates in order."""
-
-    def __call__(self, query: str, candidates: Sequence[Candidate], deadline: float) -> Sequence[Candidate]:
-        """The candidates in another order, with other scores where it has some.
-
-        deadline: seconds; whoever needs longer stops its work and raises. What it raises leaves all as it was.
-        """
-        ...
+# The candidates in another order, with other scores where it has some; the seconds are those that there are: whoever
+# needs longer stops its work and raises. What it raises leaves all as it was.
+RerankProvider = Callable[[str, Sequence[Candidate], float], Sequence[Candidate]]
 
 
 def rerank(
@@ -319,12 +305,13 @@ _STEP: Final = 1e-9
 
 
 class Asked(NamedTuple):
-    """A query with what is known of it before its hits are. vector: None for none. waits: whether its asker does."""
+    """A query with what is known of it before its hits are. vector: None for none. waits: whether its asker does. more:
+    who waits, or waits another time, gets a vector.
+    """
 
     text: str
     configuration: PipelineConfiguration
     vector: array[float] | None
-    near: Near | None
     waits: bool
     more: bool
 
@@ -363,54 +350,62 @@ class BeyondWords:
 
     def asked(self, configuration: PipelineConfiguration, text: str, waits: bool) -> Asked:
         """A query with its vector, where that is kept or its asker waits for it. Nothing of the database is held."""
-        said = redact(text.strip()[:_LONGEST_QUERY]).text
-        vector, more = None, False
-        if said and configuration.embedding.model:
-            embedder = self._embedder or embedder_of(configuration)
-            if embedder is not None:
-                vector, more = self._query_vector(configuration, embedder, said, waits)
-        return Asked(said, configuration, vector, None, waits, more)
+        said, part = redact(text.strip()[:_LONGEST_QUERY]).text, configuration.embedding
+        embedder = (self._embedder or embedder_of(configuration)) if said and part.model else None
+        if embedder is None:
+            return Asked(said, configuration, None, waits, False)
+        key = (embedder.identity, part.dimensions, said)
+        vector: array[float] | None = self._vectors.get(key)
+        paused = self._calls.is_paused(embedder)
+        if vector is None and waits and not paused:
+
+            def call() -> array[float]:
+                found = embedder.embed([said], part.query_timeout_ms / 1_000)
+                return fitting(found.vectors[0], part.dimensions)
+
+            vector = self._calls.ask(embedder, configuration.extraction.daily_call_budget, call)
+            if vector is not None:
+                self._vectors.keep(key, vector)
+        return Asked(said, configuration, vector, waits, vector is None and (waits or not paused))
 
     def by_meaning(
         self, reader: Tables, asked: Asked, ranked: Sequence[Ranked]
-    ) -> tuple[Asked, Signals, Sequence[Ranked]]:
+    ) -> tuple[Signals, Sequence[Ranked]]:
         """What embeddings add: to hits by how near they are, as hits of their own, and their order where settings ask
         for it; and the hits with that. What else is known of notes counts after it.
         """
-        near = self._near_notes(reader, asked)
-        asked = asked._replace(near=near)
+        near, part = self._near_notes(reader, asked), asked.configuration.embedding
+        told = Signals({}, more=asked.more)
         if near is None:
-            return asked, Signals({}, more=asked.more), ranked
-        found, others = self._by_nearness(near, asked.configuration, ranked)
-        told = self._in_order_of_vectors(asked, ranked, Signals(found, more=asked.more))
-        hits = [
-            one._replace(score=after(told.of_notes.get(one.note.id, ()), one.score))
-            for one in (*ranked, *others)
-        ]
-        return asked, told, sorted(hits, key=lambda one: -one.score)
-
-    def _by_nearness(
-        self, near: Near, configuration: PipelineConfiguration, ranked: Sequence[Ranked]
-    ) -> tuple[dict[str, Sequence[Signal]], list[Ranked]]:
-        """What each note gains, and the notes that are hits by that alone, with a score of 0."""
-        part = configuration.embedding
-        found: dict[str, Sequence[Signal]] = {}
-        if not part.weight:
-            return found, []
+            return told, ranked
         notes = {one.note.id: one.note for one in ranked}
         others: list[Ranked] = []
         alone = _alone(near, part.min_similarity)
-        for id in dict.fromkeys((*notes, *alone)):
+        found: dict[str, Sequence[Signal]] = {}
+        for id in dict.fromkeys((*notes, *alone)) if part.weight else ():
             note = notes.get(id) or self._note_of(id)
-            if note is None or id not in near.rows or not _says_still(note, near.hashes[near.rows[id]]):
-                continue
-            signal = _nearness(near, part, id, id in alone)
-            if signal is None:
+            # What was embedded may be what the note said before.
+            says_still = (
+                note is not None and id in near.rows and content_hash(text_of(note)) == near.hash_of(id)
+            )
+            signal = _nearness(near, part, id, id in alone) if says_still else None
+            if note is None or signal is None:
                 continue
             found[id] = (signal,)
             if id not in notes:
                 others.append(Ranked(note, 0.0, shares_words=False, coverage=0.0))
-        return found, others
+        told = told._replace(of_notes=found)
+        reranker = asked.configuration.reranker
+        if reranker.enabled and not reranker.model:
+            hits = self._hits(ranked, told)
+            cosines = {one.id: near.cosine(one.id) for one in hits[: reranker.top_n]}
+            ordered = rerank(asked.text, hits, embedding_reranker(cosines), reranker, self._clock)
+            told = _reordered(hits, _ids(ordered, reranker.top_n), told)
+        lifted = [
+            one._replace(score=after(told.of_notes.get(one.note.id, ()), one.score))
+            for one in (*ranked, *others)
+        ]
+        return told, sorted(lifted, key=lambda one: -one.score)
 
     def _near_notes(self, reader: Tables, asked: Asked) -> Near | None:
         if asked.vector is None:
@@ -433,22 +428,48 @@ class BeyondWords:
             # Of few chunks nobody can tell what is near; of notes there are mostly more.
             near, least = near._replace(base=max(near.base, notes.base)), _least(notes, least)
         alone = _alone(near, least)
-        told = {
-            int(target): _nearness(near, part, target, target in alone)
-            for target in (*map(str, known), *alone)
-            if target in near.rows
-        }
+        targets = [target for target in {*map(str, known), *alone} if target in near.rows]
+        told = {int(target): _nearness(near, part, target, target in alone) for target in targets}
         return {chunk: signal for chunk, signal in told.items() if signal is not None}
 
     def in_order(self, asked: Asked, ranked: Sequence[Ranked], told: Signals) -> Signals:
         """The first hits put in order by a model, where settings name one. Nothing of the database is held."""
-        part = asked.configuration.reranker
-        if not (part.enabled and part.model and asked.text):
+        configuration, part = asked.configuration, asked.configuration.reranker
+        provider = reranker_of(configuration) if part.enabled and part.model and asked.text else None
+        if provider is None:
             return told
-        hits = self._hits(ranked, told)
-        order, more = self._order_of_model(asked, hits, ranked[-1].note.id if ranked else "")
+        hits, last = self._hits(ranked, told), ranked[-1].note.id if ranked else ""
+        # A note that is explained stands behind the hits, and has no part in their order.
+        keys = [
+            (
+                provider.identity,
+                asked.text,
+                tuple((one.id, content_hash(one.text)) for one in some[: part.top_n]),
+            )
+            for some in (hits, [one for one in hits if one.id != last])
+        ]
+        order: tuple[str, ...] | None = next((self._orders[key] for key in keys if key in self._orders), None)
+        paused = self._calls.is_paused(provider)
+        if order is None and asked.waits and not paused:
+            answered = False
+
+            def ask(prompt: str, schema: Schema, seconds: float) -> Answer:
+                nonlocal answered
+                budget = configuration.extraction.daily_call_budget
+                found = self._calls.ask(provider, budget, lambda: provider.generate(prompt, schema, seconds))
+                if found is None:
+                    raise ModelTimeoutError("the model gave no answer")
+                answered = True
+                return found
+
+            by_model = model_reranker(ask, configuration.guardrails.max_content_chars)
+            made = _ids(rerank(asked.text, hits, by_model, part, self._clock), part.top_n)
+            if answered:
+                order = made
+                self._orders.keep(keys[0], made)
         if order is None:
-            return told._replace(more=told.more or more)
+            # Who waits, or waits another time, gets an order.
+            return told._replace(more=told.more or asked.waits or not paused)
         return _reordered(hits, order, told)
 
     def _hits(self, ranked: Sequence[Ranked], told: Signals) -> list[Candidate]:
@@ -463,73 +484,6 @@ class BeyondWords:
             if note is not None and any(one.at_least for one in signals):
                 hits.append(Candidate(id, after(signals, 0.0), text_of(note)))
         return sorted(hits, key=lambda one: -one.score)
-
-    def _in_order_of_vectors(self, asked: Asked, ranked: Sequence[Ranked], told: Signals) -> Signals:
-        near, part = asked.near, asked.configuration.reranker
-        if near is None or not part.enabled or part.model:
-            return told
-        hits = self._hits(ranked, told)
-        cosines = {one.id: near.cosine(one.id) for one in hits[: part.top_n]}
-        ordered = rerank(asked.text, hits, embedding_reranker(cosines), part, self._clock)
-        return _reordered(hits, _ids(ordered, part.top_n), told)
-
-    def _order_of_model(
-        self, asked: Asked, hits: Sequence[Candidate], last: str
-    ) -> tuple[tuple[str, ...] | None, bool]:
-        """The order, None for none; and whether who waits, or waits another time, gets one."""
-        configuration, part = asked.configuration, asked.configuration.reranker
-        provider = reranker_of(configuration)
-        if provider is None:
-            return None, False
-        # A note that is explained stands behind the hits, and has no part in their order.
-        for some in (hits, [one for one in hits if one.id != last]):
-            kept = self._orders.get(_key(provider.identity, asked.text, some[: part.top_n]))
-            if kept is not None:
-                return kept, False
-        if not asked.waits:
-            return None, not self._calls.is_paused(provider)
-        if self._calls.is_paused(provider):
-            return None, True
-        answered = False
-
-        def ask(prompt: str, schema: Schema, seconds: float) -> Answer:
-            nonlocal answered
-            budget = configuration.extraction.daily_call_budget
-            found = self._calls.ask(provider, budget, lambda: provider.generate(prompt, schema, seconds))
-            if found is None:
-                raise ModelTimeoutError("the model gave no answer")
-            answered = True
-            return found
-
-        chosen: RerankProvider = model_reranker(ask, configuration.guardrails.max_content_chars)
-        order = _ids(rerank(asked.text, hits, chosen, part, self._clock), part.top_n)
-        if not answered:
-            return None, True
-        self._orders.keep(_key(provider.identity, asked.text, hits[: part.top_n]), order)
-        return order, False
-
-    def _query_vector(
-        self, configuration: PipelineConfiguration, embedder: EmbeddingProvider, text: str, waits: bool
-    ) -> tuple[array[float] | None, bool]:
-        """The vector of a query, None for none; and whether who waits, or waits another time, gets one."""
-        part = configuration.embedding
-        key = (embedder.identity, part.dimensions, text)
-        kept = self._vectors.get(key)
-        if kept is not None:
-            return kept, False
-        if self._calls.is_paused(embedder):
-            return None, waits
-        if not waits:
-            return None, True
-
-        def call() -> array[float]:
-            found = embedder.embed([text], part.query_timeout_ms / 1_000)
-            return fitting(found.vectors[0], part.dimensions)
-
-        made = self._calls.ask(embedder, configuration.extraction.daily_call_budget, call)
-        if made is not None:
-            self._vectors.keep(key, made)
-        return made, made is None
 
 
 def _alone(near: Near, least: float) -> set[str]:
@@ -557,17 +511,8 @@ def _nearness(near: Near, part: EmbeddingPart, target: str, alone: bool) -> Sign
     return signal._replace(at_least=ALONE * share, likelihood=offered)
 
 
-def _says_still(note: Note, hashed: str) -> bool:
-    """Whether a note says what was embedded."""
-    return content_hash(text_of(note)) == hashed
-
-
 def _ids(ordered: Sequence[Candidate], top_n: int) -> tuple[str, ...]:
     return tuple(one.id for one in ordered[:top_n])
-
-
-def _key(identity: str, text: str, head: Sequence[Candidate]) -> Hashable:
-    return identity, text, tuple((one.id, content_hash(one.text)) for one in head)
 
 
 def _reordered(hits: Sequence[Candidate], order: Sequence[str], told: Signals) -> Signals:

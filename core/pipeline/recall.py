@@ -92,7 +92,7 @@ class PipelineSignals:
             with open_read_only(self._home, seconds=GLANCE_SECONDS) as reader:
                 if beyond is None or asked is None:
                     return self._asked(reader, configuration, text, ranked)
-                asked, first, lifted = beyond.by_meaning(reader, asked, ranked)
+                first, lifted = beyond.by_meaning(reader, asked, ranked)
                 told = self._asked(reader, configuration, text, lifted)
             of_notes = {
                 id: (*first.of_notes.get(id, ()), *told.of_notes.get(id, ()))

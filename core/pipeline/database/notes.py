@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
@@ -213,7 +213,6 @@ _STANDING: Final = (
     " AND made.target = texts.target"
 )
 _STANDS: Final = "(made.text_hash = texts.text_hash AND (?2 = 0 OR made.dimensions = ?2))"
-_MADE: Final = "model = ? AND kind = ? AND text_hash <> ''"
 
 
 class DueText(NamedTuple):
@@ -232,15 +231,6 @@ class MadeVector(NamedTuple):
     target: str
     text_hash: str
     vector: array[float]
-
-
-class StoredVector(NamedTuple):
-    """A vector of a note or chunk. embedding: a number that another vector of it does not have."""
-
-    embedding: int
-    target: str
-    text_hash: str
-    vector: bytes
 
 
 class Embeddings(Rows):
@@ -326,25 +316,3 @@ class Embeddings(Rows):
     def retry_now(self) -> int:
         """Ends the rest of all texts that failed; how many rested."""
         return self.run("UPDATE embeddings SET run_after = 0 WHERE run_after > 0")
-
-    # Searching
-
-    def mark(self, model: str, kind: Kind) -> tuple[int, int]:
-        """What differs once the vectors of a kind are others than they were."""
-        count, newest = self.row(
-            f"SELECT count(*), coalesce(max(id), 0) FROM embeddings WHERE {_MADE}", model, kind
-        )
-        return count, newest
-
-    def numbers(self, model: str, kind: Kind) -> Iterable[int]:
-        """The number of each vector of a kind."""
-        return (row[0] for row in self.ask(f"SELECT id FROM embeddings WHERE {_MADE}", model, kind))
-
-    def vectors(self, model: str, kind: Kind, dimensions: int, after: int = 0) -> Iterator[StoredVector]:
-        """The vectors of a kind with so many dimensions whose numbers are greater than `after`."""
-        rows = self.ask(
-            f"SELECT id, target, text_hash, vector FROM embeddings WHERE {_MADE} AND dimensions = ? AND id > ?"
-            " ORDER BY id",
-            model, kind, dimensions, after,
-        )  # fmt: skip
-        return (StoredVector(*row) for row in rows)

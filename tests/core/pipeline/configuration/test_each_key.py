@@ -17,7 +17,8 @@ KEYS = [key for name, key in settings_by_name().items() if name.startswith("pipe
 
 def test_each_key_of_the_documentation_and_more_is_read_by_code() -> None:
     assert len(KEYS) >= 83
-    code = "\n".join(path.read_text("utf-8") for path in (ROOT / "core" / "pipeline").rglob("*.py"))
+    places = (ROOT / "core" / "pipeline", ROOT / "nuggets_tui")
+    code = "\n".join(path.read_text("utf-8") for place in places for path in place.rglob("*.py"))
     read = set(re.findall(r"[.\"](\w+)\b", code))
     assert [key.name for key in KEYS if key.field not in read] == []
 
