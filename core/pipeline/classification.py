@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from core.errors import ErrorCode, NuggetsError
 from core.pipeline.database.connection import Database
@@ -16,7 +15,7 @@ from core.pipeline.intake.linker import AttributeKind
 from core.pipeline.intake.normalisation import collapse_white_space, compose
 from core.pipeline.intake.redaction import redact
 from core.pipeline.knowledge_graph import aspect_by_rules, flag_outdated
-from core.pipeline.models.answers import Json, last_object
+from core.pipeline.models.answers import last_object
 from core.pipeline.models.provider import (
     Answer,
     CallRefusedError,
@@ -34,7 +33,7 @@ PROMPT_VERSION: Final = "classify-1"
 MOST_ASPECTS: Final = 30
 DROPPED: Final = "dropped_from_llm_output"
 _CLASSIFYING: Final = "structural classification failed"
-_SHORTEST_ASPECT, _LONGEST_ASPECT = 2, 60
+_LONGEST_ASPECT: Final = 60
 
 ASPECT_SUGGESTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "person": ("preferences", "relationships", "background", "activities", "perspectives", "decision patterns"),
@@ -67,8 +66,7 @@ statement, by its label.
 Answer:"""
 
 
-@dataclass(frozen=True, slots=True)
-class ClassificationPrompt:
+class ClassificationPrompt(NamedTuple):
     """A prompt with its schema. labels: "A" and the id of the attribute that each stands for."""
 
     prompt: str
@@ -77,20 +75,14 @@ class ClassificationPrompt:
     asks_type: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """Where a statement belongs, by the id of its attribute."""
-
-    id: int
-    aspect: str
-    kind: AttributeKind
+# By the id of its attribute, the aspect that a statement belongs to, and its kind.
+Placed = dict[int, tuple[str, AttributeKind]]
 
 
-@dataclass(frozen=True, slots=True)
-class Classified:
+class Classified(NamedTuple):
     """What an answer says: places of the statements that it speaks of, and "" or what kind of thing the entity is."""
 
-    placed: tuple[Placed, ...] = ()
+    placed: Placed
     entity_type: str = ""
 
 
@@ -146,28 +138,22 @@ def read_classification(answer: Answer, asked: ClassificationPrompt) -> Classifi
         bare = f'{{"results": {answer.text[first : last + 1]}}}'
         found = last_object(Answer(bare, answer.model, answer.done_reason), ("results",))
     items = found.get("results")
-    placed: dict[int, Placed] = {}
+    placed: Placed = {}
     for item in items if isinstance(items, list) else []:
-        one = _placed(item, asked.labels)
-        if one is not None:
-            placed.setdefault(one.id, one)
+        if not isinstance(item, dict):
+            continue
+        label = next((one for key in ("id", "i") if isinstance(one := item.get(key), str)), "")
+        attribute_id = asked.labels.get(label.strip(" \t\r\n[]():.").upper())
+        named, kind = item.get("aspect"), item.get("kind")
+        aspect = (
+            compose(collapse_white_space(named.replace("_", " "))).lower() if isinstance(named, str) else ""
+        )
+        if attribute_id is not None and 2 <= len(aspect) <= _LONGEST_ASPECT and aspect.isprintable():
+            is_constraint = isinstance(kind, str) and kind.strip().lower() == "constraint"
+            placed.setdefault(attribute_id, (aspect, "constraint" if is_constraint else "attribute"))
     said = found.get("entity_type")
-    named = said.strip().lower() if isinstance(said, str) else ""
-    return Classified(tuple(placed.values()), named if asked.asks_type and named in ENTITY_TYPES else "")
-
-
-def _placed(item: Json, labels: Mapping[str, int]) -> Placed | None:
-    if not isinstance(item, dict):
-        return None
-    said = next((one for key in ("id", "i") if isinstance(one := item.get(key), str)), "")
-    attribute_id = labels.get(said.strip(" \t\r\n[]():.").upper())
-    named, kind = item.get("aspect"), item.get("kind")
-    aspect = compose(collapse_white_space(named.replace("_", " "))).lower() if isinstance(named, str) else ""
-    fits = _SHORTEST_ASPECT <= len(aspect) <= _LONGEST_ASPECT and aspect.isprintable()
-    if attribute_id is None or not fits:
-        return None
-    is_constraint = isinstance(kind, str) and kind.strip().lower() == "constraint"
-    return Placed(attribute_id, aspect, "constraint" if is_constraint else "attribute")
+    type = said.strip().lower() if isinstance(said, str) else ""
+    return Classified(placed, type if asked.asks_type and type in ENTITY_TYPES else "")
 
 
 class DroppedFromAnswerError(NuggetsError):
@@ -178,8 +164,7 @@ class DroppedFromAnswerError(NuggetsError):
     retryable: Final = True
 
 
-@dataclass(frozen=True, slots=True)
-class ClassifyWork:
+class ClassifyWork(NamedTuple):
     """What there is to classify: statements of one entity that have no aspect. last_attempt: of the job."""
 
     job: Job
@@ -189,20 +174,20 @@ class ClassifyWork:
     last_attempt: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ClassifyPlan:
-    """What is to be written. by_rules: how many places the rules gave. dropped: ids that the model left out."""
+class ClassifyPlan(NamedTuple):
+    """What is to be written. by_rules: how many places the rules gave. dropped: how many statements the model left
+    out.
+    """
 
     work: ClassifyWork
     found: Classified
     by_rules: int = 0
-    dropped: tuple[int, ...] = ()
+    dropped: int = 0
     model: str = ""
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ClassifyResult:
+class ClassifyResult(NamedTuple):
     """What the job left: statements with an aspect now, and how many others these seem to outdate."""
 
     placed: int = 0
@@ -234,37 +219,31 @@ def think(
     The rules decide without a model, and where it fails for good or at the last attempt. Raises the ModelError
     otherwise, so that the job is tried again; always where the call was refused to spare the model.
     """
-    if provider is None:
-        return _by_rules(work, Classified())
-    longest = configuration.guardrails.max_content_chars
-    asked = classification_prompt(work.entity, work.aspects, work.items, longest=longest)
-    try:
-        answer = provider.generate(asked.prompt, asked.schema, configuration.extraction.timeout / 1_000)
-        found = read_classification(answer, asked)
-    except CallRefusedError:
-        raise
-    except ModelError as error:
-        told = error.during(_CLASSIFYING)
-        if error.outage or (error.retryable and not work.last_attempt):
-            raise told from error
-        return _by_rules(work, Classified(), warning=f"{told.what}; sorted by rules")
-    answered = {one.id for one in found.placed}
-    dropped = tuple(item.id for item in work.items if item.id not in answered)
-    if dropped and work.last_attempt:
-        return _by_rules(work, found, answer.model, f"{len(dropped)} {DROPPED}; sorted by rules")
-    return ClassifyPlan(work, found, dropped=dropped, model=answer.model)
-
-
-def _by_rules(work: ClassifyWork, found: Classified, model: str = "", warning: str = "") -> ClassifyPlan:
-    """What the model answered, and for all else what the rules say."""
-    answered = {one.id for one in found.placed}
-    rest = tuple(
-        Placed(item.id, aspect_by_rules(item.content, work.entity.name), item.kind)
+    found, model, warning = Classified({}), "", ""
+    if provider is not None:
+        longest = configuration.guardrails.max_content_chars
+        asked = classification_prompt(work.entity, work.aspects, work.items, longest=longest)
+        try:
+            answer = provider.generate(asked.prompt, asked.schema, configuration.extraction.timeout / 1_000)
+            found, model = read_classification(answer, asked), answer.model
+        except CallRefusedError:
+            raise
+        except ModelError as error:
+            told = error.during(_CLASSIFYING)
+            if error.outage or (error.retryable and not work.last_attempt):
+                raise told from error
+            warning = f"{told.what}; sorted by rules"
+        left = sum(item.id not in found.placed for item in work.items)
+        if not warning and not (left and work.last_attempt):
+            return ClassifyPlan(work, found, dropped=left, model=model)
+        warning = warning or f"{left} {DROPPED}; sorted by rules"
+    rest: Placed = {
+        item.id: (aspect_by_rules(item.content, work.entity.name), item.kind)
         for item in work.items
-        if item.id not in answered
-    )
-    both = Classified(found.placed + rest, found.entity_type)
-    return ClassifyPlan(work, both, len(rest), model=model, warnings=(warning,) if warning else ())
+        if item.id not in found.placed
+    }
+    both = Classified(found.placed | rest, found.entity_type)
+    return ClassifyPlan(work, both, len(rest), 0, model, (warning,) if warning else ())
 
 
 def commit(database: Database, plan: ClassifyPlan, lease_token: str, now: int) -> ClassifyResult | None:
@@ -291,10 +270,9 @@ def commit(database: Database, plan: ClassifyPlan, lease_token: str, now: int) -
                 writer.jobs.enqueue(type="structural_classify", target=job.target, max_attempts=most, now=now)
     if plan.dropped:
         raise DroppedFromAnswerError(
-            f"{DROPPED}: {len(plan.dropped)} of {len(plan.work.items)} statements",
-            where=entity.name,
+            f"{DROPPED}: {plan.dropped} of {len(plan.work.items)} statements", where=entity.name,
             kept="the others were classified",
-        )
+        )  # fmt: skip
     return written
 
 
@@ -305,15 +283,15 @@ def _write(writer: Tables, plan: ClassifyPlan, now: int) -> ClassifyResult:
     if plan.found.entity_type:
         entities.determine(entity_id, plan.found.entity_type, now)
     placed = flagged = 0
-    for one in plan.found.placed:
-        said = entities.attribute(one.id)
+    for id, (name, kind) in plan.found.placed.items():
+        said = entities.attribute(id)
         if said is None or said.aspect_id is not None:
             continue
         # Of an entity that was merged, so that an undo takes it along.
-        aspect = entities.find_or_make_aspect(said.entity_id, one.aspect, now)
-        if entities.assign_aspect(one.id, aspect, one.kind, now):
+        aspect = entities.find_or_make_aspect(said.entity_id, name, now)
+        if entities.assign_aspect(id, aspect, kind, now):
             placed += 1
-            now_said = entities.attribute(one.id)
+            now_said = entities.attribute(id)
             flagged += flag_outdated(writer, now_said, now) if now_said else 0
     return ClassifyResult(placed, flagged, plan.warnings)
 

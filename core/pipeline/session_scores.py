@@ -4,6 +4,7 @@ say so. What helped weighs more from then on. The job at the end of a session do
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from core.errors import NuggetsError
 from core.model.names import parse_iso
 from core.pipeline.database.connection import Database
-from core.pipeline.database.sessions import ComparedNote, Comparison, ScoreStatus, SessionScore
+from core.pipeline.database.sessions import ComparedNote, ScoreStatus, SessionScore
 from core.pipeline.database.tables import SESSIONS_SCORED, Tables
 from core.pipeline.intake.redaction import redact
 from core.pipeline.models.answers import Json, clamped, excerpt, last_object
@@ -27,7 +28,7 @@ from core.pipeline.models.provider import (
     TruncatedAnswerError,
     UnreadableAnswerError,
 )
-from core.pipeline.prediction import averaged, ndcg
+from core.pipeline.prediction import ndcg
 from core.pipeline.records import Job
 from core.settings.pipeline_sections import FeedbackPart, PipelineConfiguration
 
@@ -238,12 +239,11 @@ def preview_score(
         rows.add_counted(session, counted)
         begin_score(writer, session, now, max_attempts=max_attempts)
         known = rows.score_of(session)
-        if known is not None and known.rounds:
-            return known
-        given, used = len(rows.memories_of(session)), len(_helping(lexical))
-        made = SessionScore(session, now, _mean(lexical.values()), given, used)
-        rows.store_score(made)
-    return made
+        if known is None or not known.rounds:
+            given, used = len(rows.memories_of(session)), len(_helping(lexical))
+            known = SessionScore(session, now, _mean(lexical.values()), given, used)
+            rows.store_score(known)
+    return known
 
 
 def _helping(helped: Mapping[str, float]) -> list[str]:
@@ -357,7 +357,7 @@ def commit(
         writer.sessions.add_counted(session, work.counted)
         score = _store_score(writer, configuration.feedback, work, found, now)
         if configuration.predictor.enabled:
-            _compare(writer, session, configuration.predictor.source or BASELINE, now)
+            _compare(writer, session, configuration.predictor.source or BASELINE)
         result = {"status": score.status, "recalled": score.recalled}
         return writer.jobs.complete(work.job.id, lease_token, now=now, result=result)
 
@@ -369,19 +369,17 @@ def _store_score(
     once however often it is scored; those that nothing confirmed for long weigh less, every so many sessions.
     """
     rows, session = writer.sessions, work.job.target
-    known = rows.score_of(session)
+    known, said = rows.score_of(session), found.said
     rounds = known.rounds if known is not None else 0
     used = _helping({id: found.relevance.get(id, value) for id, value in found.lexical.items()})
     made = SessionScore(
         session, now, _mean(found.lexical.values()), len(rows.memories_of(session)), len(used), found.status,
-        model=found.model, characters=len(work.conversation), rounds=rounds + 1,
-    )  # fmt: skip
-    if found.said is not None:
-        made = made._replace(
-            score=found.said.score, confidence=found.said.confidence, said_used=found.said.used,
-            novel=found.said.novel, reasoning=found.said.reasoning,
-        )  # fmt: skip
-    rows.rate(session, found.lexical, found.relevance)
+        *(() if said is None else (said.score, said.confidence, said.used, said.novel, said.reasoning)),
+    )._replace(model=found.model, characters=len(work.conversation), rounds=rounds + 1)  # fmt: skip
+    writer.connection.executemany(
+        "UPDATE session_memories SET lexical = ?, relevance = ? WHERE session_key = ? AND note_id = ?",
+        ((value, found.relevance.get(id), session, id) for id, value in found.lexical.items()),
+    )
     rows.store_score(made)
     if settings.enabled:
         rows.confirm(session, used, settings, now)
@@ -393,17 +391,24 @@ def _store_score(
     return made
 
 
-def _compare(writer: Tables, session: str, predictor: str, now: int) -> None:
+def _compare(writer: Tables, session: str, predictor: str) -> None:
     """Compares the order given with the one without a predictor, by what helped, and stores that; nothing is stored
     where nothing was given ahead or nothing helped. predictor: its name.
     """
     given = [one for one in writer.sessions.memories_of(session) if one.ahead]
-    notes = tuple(
+    notes = [
         ComparedNote(one.note_id, place, one.baseline or place, one.helped or 0.0)
         for place, one in enumerate(given, 1)
-    )
+    ]
     ours = ndcg([one.relevance for one in notes])
     theirs = ndcg([one.relevance for one in sorted(notes, key=lambda one: one.baseline)])
     if ours is not None and theirs is not None:
-        averages = averaged(ours, writer.sessions.averages(predictor, but=session))
-        writer.sessions.put_comparison(Comparison(session, now, predictor, ours, theirs, averages, notes))
+        changes = "UPDATE session_scores SET predictor = ?, ndcg = ?, baseline_ndcg = ?, notes = ?"
+        writer.run(
+            f"{changes} WHERE session_key = ?",
+            predictor,
+            ours,
+            theirs,
+            json.dumps(notes, ensure_ascii=False),
+            session,
+        )

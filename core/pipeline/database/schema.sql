@@ -299,8 +299,8 @@ CREATE TABLE session_scores (
     session_key TEXT PRIMARY KEY, scored_at INTEGER NOT NULL, lexical REAL, recalled INTEGER NOT NULL,
     used INTEGER NOT NULL, status TEXT NOT NULL, score REAL, confidence REAL, said_used INTEGER NOT NULL,
     novel INTEGER NOT NULL, reasoning TEXT NOT NULL, model TEXT NOT NULL, characters INTEGER NOT NULL,
-    rounds INTEGER NOT NULL, predictor TEXT NOT NULL DEFAULT '', ndcg REAL, baseline_ndcg REAL, average REAL,
-    long_average REAL, drifts INTEGER, notes TEXT NOT NULL DEFAULT '[]') STRICT;
+    rounds INTEGER NOT NULL, predictor TEXT NOT NULL DEFAULT '', ndcg REAL, baseline_ndcg REAL,
+    notes TEXT NOT NULL DEFAULT '[]') STRICT;
 CREATE INDEX session_scores_compared ON session_scores (scored_at) WHERE ndcg IS NOT NULL;
 -- Questions that a note answers, as a model made them of what it says; they go when it is read anew.
 CREATE TABLE hints (

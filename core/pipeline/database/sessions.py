@@ -5,8 +5,8 @@ of that helped.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from typing import Any, Final, Literal, NamedTuple
+from collections.abc import Iterable
+from typing import Final, Literal, NamedTuple
 
 from core.pipeline.database.tables import Rows
 from core.pipeline.records import SessionOverview
@@ -203,10 +203,6 @@ _SCORE: Final = (
     "session_key, scored_at, lexical, recalled, used, status, score, confidence, said_used, novel, reasoning, model, "
     "characters, rounds"
 )
-_COMPARISON: Final = (
-    "SELECT session_key, scored_at, predictor, ndcg, baseline_ndcg, average, long_average, drifts, notes "
-    "FROM session_scores WHERE ndcg IS NOT NULL"
-)
 # Each session that happened or has checkpoints: what is told of it, and its score.
 _OVERVIEWS: Final = f"""
 WITH kept AS (SELECT session_key, max(id) AS newest, count(*) AS number, min(created_at) AS first,
@@ -318,24 +314,22 @@ class Sessions(Rows):
         """Adds notes whose recalls the memory counted for a session, each with when, epoch ms; known ones stay as they
         are, but for those that were only given ahead.
         """
-        for note_id, at in recalls:
-            self.run(
-                "INSERT INTO session_memories (session_key, note_id, times, recalled_at) VALUES (?, ?, 1, ?) "
-                "ON CONFLICT (session_key, note_id) DO UPDATE SET times = max(times, 1)",
-                session, note_id, at,
-            )  # fmt: skip
+        self.connection.executemany(
+            "INSERT INTO session_memories (session_key, note_id, times, recalled_at) VALUES (?, ?, 1, ?) "
+            "ON CONFLICT (session_key, note_id) DO UPDATE SET times = max(times, 1)",
+            ((session, note_id, at) for note_id, at in recalls),
+        )
 
     def add_ahead(self, session: str, given: Iterable[tuple[str, int]], now: int) -> None:
         """Adds notes that a session was given before anybody asked, in their order, each with its place without a
         predictor.
         """
-        for note_id, place in given:
-            self.run(
-                "INSERT INTO session_memories (session_key, note_id, times, recalled_at, ahead, baseline) "
-                "VALUES (?, ?, 0, ?, 1, ?) ON CONFLICT (session_key, note_id) DO UPDATE SET ahead = ahead + 1, "
-                "baseline = CASE baseline WHEN 0 THEN excluded.baseline ELSE baseline END",
-                session, note_id, now, place,
-            )  # fmt: skip
+        self.connection.executemany(
+            "INSERT INTO session_memories (session_key, note_id, times, recalled_at, ahead, baseline) "
+            "VALUES (?, ?, 0, ?, 1, ?) ON CONFLICT (session_key, note_id) DO UPDATE SET ahead = ahead + 1, "
+            "baseline = CASE baseline WHEN 0 THEN excluded.baseline ELSE baseline END",
+            ((session, note_id, now, place) for note_id, place in given),
+        )
 
     def memories_of(self, session: str) -> tuple[SessionMemory, ...]:
         """What a session was given, the first first."""
@@ -343,14 +337,6 @@ class Sessions(Rows):
             f"SELECT {_MEMORY} FROM session_memories WHERE session_key = ? ORDER BY rowid", session
         )
         return tuple(SessionMemory._make((*row[:7], bool(row[7]))) for row in rows)
-
-    def rate(self, session: str, lexical: Mapping[str, float], relevance: Mapping[str, float]) -> None:
-        """Stores how much each memory helped, 0 to 1: by words, and as a model says; None where it says nothing."""
-        for note_id, value in lexical.items():
-            self.run(
-                "UPDATE session_memories SET lexical = ?, relevance = ? WHERE session_key = ? AND note_id = ?",
-                value, relevance.get(note_id), session, note_id,
-            )  # fmt: skip
 
     def helped_before(self, note_ids: Iterable[str]) -> dict[str, tuple[int, float]]:
         """In how many sessions notes were given and rated, and how much they helped there on average."""
@@ -406,33 +392,42 @@ class Sessions(Rows):
         row = self.row(f"SELECT {_SCORE} FROM session_scores WHERE session_key = ?", session)
         return None if row is None else SessionScore(*row)
 
-    def averages(self, predictor: str, but: str = "") -> Averages | None:
-        """The averages of a predictor after its last session; None for none. but: another session than this."""
-        row = self.row(
-            "SELECT average, long_average, drifts, count(*) OVER () FROM session_scores"
-            " WHERE predictor = ? AND session_key <> ? AND ndcg IS NOT NULL"
-            " ORDER BY scored_at DESC, rowid DESC LIMIT 1",
-            predictor, but,
-        )  # fmt: skip
-        return None if row is None else Averages(row[0], row[1], bool(row[2]), row[3])
-
-    def put_comparison(self, made: Comparison) -> None:
-        """Stores the comparison of a session with its score."""
-        average, long_average, drifts, _ = made.averages
-        self.run(
-            "UPDATE session_scores SET predictor = ?, ndcg = ?, baseline_ndcg = ?, average = ?, long_average = ?,"
-            " drifts = ?, notes = ? WHERE session_key = ?",
-            made.predictor, made.ndcg, made.baseline, average, long_average, drifts,
-            json.dumps(made.notes, ensure_ascii=False), made.session,
-        )  # fmt: skip
-
     def comparison_of(self, session: str) -> Comparison | None:
-        """The comparison of a session; None for one without."""
-        row = self.row(f"{_COMPARISON} AND session_key = ?", session)
-        return None if row is None else _comparison(row)
+        """The comparison of a session, with the averages of its predictor by then; None for one without."""
+        row = self.row(
+            "SELECT session_key, scored_at, predictor, ndcg, baseline_ndcg, notes FROM session_scores"
+            " WHERE ndcg IS NOT NULL AND session_key = ?",
+            session,
+        )
+        if row is None:
+            return None
+        so_far: Averages | None = None
+        for value in self.column(
+            "SELECT ndcg FROM session_scores WHERE ndcg IS NOT NULL AND predictor = ?1"
+            " AND (scored_at, rowid) <= (SELECT scored_at, rowid FROM session_scores WHERE session_key = ?2)"
+            " ORDER BY scored_at, rowid",
+            row["predictor"], session,
+        ):  # fmt: skip
+            so_far = averaged(value, so_far)
+        assert so_far is not None
+        notes = tuple(ComparedNote(*one) for one in json.loads(row["notes"]))
+        return Comparison._make((*row[:5], so_far, notes))
 
 
-def _comparison(row: Any) -> Comparison:
-    *known, average, long_average, drifts, text = row
-    notes = tuple(ComparedNote(*one) for one in json.loads(text))
-    return Comparison._make((*known, Averages(average, long_average, bool(drifts), 0), notes))
+# How much the newest session counts in the average, and in the long one that it is held against.
+_NEW: Final = 0.2
+_NEW_IN_LONG: Final = 0.02
+# An average that is lower than the long one by so much has drifted, once there are enough sessions to tell.
+_DRIFT: Final = 0.1
+_ENOUGH: Final = 10
+
+
+def averaged(value: float, before: Averages | None) -> Averages:
+    """The averages after one more session."""
+    if before is None:
+        return Averages(value, value, False, 1)
+    count = before.sessions + 1
+    average = before.average + _NEW * (value - before.average)
+    # A true mean until there are many: the first session alone would weigh for ever.
+    long_average = before.long_average + max(_NEW_IN_LONG, 1 / count) * (value - before.long_average)
+    return Averages(average, long_average, count >= _ENOUGH and average < long_average - _DRIFT, count)

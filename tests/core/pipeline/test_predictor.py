@@ -14,12 +14,11 @@ from core.briefing import Order, briefing
 from core.graph.edits import create_note
 from core.memory import Memory
 from core.pipeline import prediction as room
+from core.pipeline.database.sessions import Averages, averaged
 from core.pipeline.prediction import (
-    Averages,
     Candidate,
     Features,
     NullPredictor,
-    averaged,
     load_predictor,
     ndcg,
     run_predictor_scoring,

@@ -312,8 +312,7 @@ def test_answers_are_read_however_they_are_wrapped(text: str) -> None:
         [entities.UnclassifiedAttribute(1, "uses npm", "attribute")],
         longest=500,
     )
-    (one,) = read_classification(Answer(text), asked).placed
-    assert (one.id, one.aspect, one.kind) == (1, "tools", "attribute")
+    assert read_classification(Answer(text), asked).placed == {1: ("tools", "attribute")}
 
 
 @pytest.mark.parametrize("text", ["nonsense", "]no[", '{"other": 1}', "[1, 2"])
@@ -337,7 +336,7 @@ def test_an_aspect_that_is_no_name_is_no_answer() -> None:
             longest=500,
         )
         found = read_classification(Answer(json.dumps({"results": [{"id": "A1", "aspect": aspect}]})), asked)
-        assert found.placed == ()
+        assert found.placed == {}
 
 
 def test_stored_text_cannot_leave_its_place_in_the_prompt() -> None:
