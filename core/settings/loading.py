@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
+from urllib.parse import urlsplit
 
 import msgspec
 from msgspec.structs import replace
@@ -22,8 +23,9 @@ from core.settings.pipeline_sections import (
     DEFAULT_MODELS,
     RESERVED,
 )
-from core.settings.sections import GUARDS, OWN, Settings, Texts
+from core.settings.sections import GUARDS, LONGEST_TEXT, OWN, Settings, Texts
 from core.settings.warnings import ConfigurationWarning, WarningKind, printable, shown
+from core.user_folders import file_stats
 
 SETTINGS_FILE: Final = "settings.toml"
 # Of the Signet pipeline, whose settings are understood.
@@ -68,16 +70,15 @@ class Source(NamedTuple):
     @property
     def settings(self) -> Mapping[Any, Any]:
         """The settings that count in it, by our tables."""
-        table = self.table
         if self.own:
-            return {name: value for name, value in table.items() if name != "keys"}
+            return {name: value for name, value in self.table.items() if name != "keys"}
         if not self.original:
-            return {_PIPELINE: table.get(_PIPELINE, {})}
-        memory = table.get("memory") or {}
+            return {_PIPELINE: self.table.get(_PIPELINE, {})}
+        memory = self.table.get("memory") or {}
         pipeline = (memory.get("pipelineV2") or {}) if isinstance(memory, Mapping) else memory
-        known = ("alpha", "min_score", "minScore")
-        search = {name: value for name, value in _table(table, "search").items() if name in known}
-        return {_PIPELINE: {"search": search, **pipeline} if isinstance(pipeline, Mapping) else pipeline}
+        search = _table(self.table, "search")
+        known = {name: search[name] for name in ("alpha", "min_score", "minScore") if name in search}
+        return {_PIPELINE: {"search": known, **pipeline} if isinstance(pipeline, Mapping) else pipeline}
 
 
 class Given(NamedTuple):
@@ -113,7 +114,7 @@ class SettingsReader:
     def read(self) -> Settings:
         """The settings as they are now."""
         # Before they are read: a file that changes in between is read once more.
-        versions = [_version(path) for path in _files(self._home, _user_folder())]
+        versions = [file_stats(str(path)) for path in _files(self._home, _user_folder())]
         if self._read is None or self._read[0] != versions:
             self._read = versions, load_settings(self._home)
         return self._read[1]
@@ -133,15 +134,13 @@ def load_settings(
     for path in _files(home, users):
         table, unread = _document(path)
         if table or unread:
-            own = path == home / SETTINGS_FILE
-            sources.append(Source(str(path), table, own, path.parent == users, unread))
+            sources.append(
+                Source(str(path), table, path == home / SETTINGS_FILE, path.parent == users, unread)
+            )
     environ = os.environ if environ is None else environ
     variables = {name: text for name in (*_ENVIRONMENT, OLLAMA_VARIABLE) if (text := environ.get(name, ""))}
     # Most memories have no such file, and what their first frame waits for reads no tree of settings.
     return settings_of(sources, variables) if sources or variables else Settings()
-
-
-# Files
 
 
 def _user_folder() -> Path | None:
@@ -159,14 +158,6 @@ def _files(home: Path, user_folder: Path | None) -> list[Path]:
     return [folder / name for name in (SETTINGS_FILE, ORIGINAL_FILE) for folder in folders]
 
 
-def _version(path: Path) -> tuple[int, ...] | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_mode
-
-
 def _document(path: Path) -> tuple[dict[Any, Any], str]:
     """What a file holds, nothing for no file; and why it cannot be read."""
     try:
@@ -176,36 +167,25 @@ def _document(path: Path) -> tuple[dict[Any, Any], str]:
             text = file.read(_LARGEST + 1)
         if len(text) > _LARGEST:
             return {}, f"longer than {_LARGEST:,} characters"
-        return _parsed(path, text), ""
+        if path.name != ORIGINAL_FILE:
+            import tomllib
+
+            return tomllib.loads(text), ""
+        import yaml
+
+        found = yaml.safe_load(text) or {}
+        return (found, "") if isinstance(found, dict) else ({}, "not a table")
     except (FileNotFoundError, NotADirectoryError):
         return {}, ""
-    except OSError as error:
-        return {}, error.strerror or str(error)
     except UnicodeDecodeError:
         return {}, "not UTF-8 text"
     except RecursionError:
         return {}, "nested too deeply"
     except ImportError:
         return {}, "PyYAML is not installed"
-    except ValueError as error:
-        return {}, " ".join(str(error).split())
-
-
-def _parsed(path: Path, text: str) -> dict[Any, Any]:
-    """Raises ValueError, RecursionError."""
-    if path.name != ORIGINAL_FILE:
-        import tomllib
-
-        return tomllib.loads(text)
-    import yaml
-
-    try:
-        found = yaml.safe_load(text) or {}
-    except yaml.YAMLError as error:
-        raise ValueError(str(error)) from error
-    if not isinstance(found, dict):
-        raise ValueError("not a table")
-    return found
+    except Exception as error:
+        # What the system, TOML and YAML raise has no common class.
+        return {}, " ".join(str(getattr(error, "strerror", None) or error).split())
 
 
 # What the files give
@@ -224,30 +204,28 @@ def _all_given(sources: Sequence[Source], environ: Mapping[str, str]) -> Iterato
 
 
 def _flat(table: Mapping[Any, Any], above: str = "", spelt_above: str = "") -> Iterator[tuple[str, str, Any]]:
-    """Each value with its name and the spelling of it; a table of settings that is no table as a whole."""
+    """Each value with its name and the spelling of it; a table of settings that is no table as a whole.
+
+    Names of the pipeline are read in any spelling: `worker.poll_ms` as `worker.pollMs`, `workerPollMs`,
+    `worker_poll_ms`.
+    """
     from core.settings.tree import sections
 
     for key, value in table.items():
         text = key if isinstance(key, str) else shown(key)
-        name, spelt = _known_name(above + text), spelt_above + text
+        name, spelt = above + text, spelt_above + text
+        if name.startswith(f"{_PIPELINE}."):
+            name = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
+            name = _aliases().get(name, name)
         if name in sections() and isinstance(value, Mapping):
             yield from _flat(value, f"{name}.", f"{spelt}.")
         elif name != _WORDS:
             yield name, spelt, value
 
 
-def _known_name(spelt: str) -> str:
-    """A name as the tree has it. Of the pipeline: `worker.poll_ms` for `worker.pollMs`, `workerPollMs`,
-    `worker_poll_ms`.
-    """
-    if not spelt.startswith(f"{_PIPELINE}."):
-        return spelt
-    name = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in spelt)
-    return _aliases().get(name, name)
-
-
 @cache
 def _aliases() -> dict[str, str]:
+    """Other names of the pipeline's settings, by which the Signet pipeline knows them."""
     from core.settings.tree import settings_by_name
 
     names = {f"{_PIPELINE}.{alias}": f"{_PIPELINE}.{name}" for alias, name in ALIASES.items()}
@@ -278,9 +256,10 @@ def _free_tables(source: Source, warnings: list[ConfigurationWarning]) -> dict[s
 
     keys = right("keys", source.table.get("keys", {}), dict[str, Any], "a table") or {}
     words = right(_WORDS, _table(source.table, "search").get("words", {}), dict[str, Any], "a table") or {}
-    several = {word: [others] if isinstance(others, str) else others for word, others in words.items()}
-    listed = "a list of strings, none of them empty"
-    synonyms = ((word, right(f"{_WORDS}.{word}", others, Texts, listed)) for word, others in several.items())
+    listed, synonyms = "a list of strings, none of them empty", list[tuple[str, Any]]()
+    for word, others in words.items():
+        several = [others] if isinstance(others, str) else others
+        synonyms.append((word, right(f"{_WORDS}.{word}", several, Texts, listed)))
     return {
         "keys": tuple((name, key if isinstance(key, str) else None) for name, key in keys.items()),
         "synonyms": tuple((word, others) for word, others in synonyms if others is not None),
@@ -339,7 +318,7 @@ def _defaults(
     """Defaults that go by what else is given. A model that stands in a file which counts less than the one that names
     the provider, or beside a provider that cannot be used, belongs to another one: it is taken out of what is given.
     """
-    from core.settings.tree import settings_by_name, usable
+    from core.settings.tree import settings_by_name, usable, web_address
 
     provider, known = first.get(_PROVIDER), settings_by_name()[_PROVIDER]
     named = None if provider is None else usable(known, provider.value)
@@ -351,8 +330,20 @@ def _defaults(
         found["pipeline.extraction.timeout"] = COMMAND_TIMEOUT
     if "pipeline.search.alpha" in first:
         found["pipeline.search.min_score"] = _MIN_SCORE_WITH_ALPHA
-    if ollama_host.strip():
-        address = ollama_endpoint(ollama_host)
+    if text := ollama_host.strip().strip("\"'").strip():
+        # As Ollama's own client reads it: `host`, `host:port`, `:port`, `[ipv6]:port`, each with or without a scheme.
+        scheme, _, rest = text.rpartition("://")
+        rest = f"[{rest}]" if rest.count(":") > 1 and not rest.startswith("[") else rest
+        try:
+            parts = urlsplit(f"{scheme or 'http'}://{'localhost' * rest.startswith(':')}{rest}")
+            port = parts.port or (None if scheme else 11434)
+            # A server listens everywhere; a client reaches it on its own machine.
+            host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(parts.hostname or "", parts.hostname or "")
+            host = f"[{host}]" if ":" in host else host
+            address = web_address(f"{parts.scheme}://{host}{f':{port}' if port else ''}{parts.path}")
+        except ValueError:
+            address = ""
+        address = address if len(text) <= LONGEST_TEXT and text.isprintable() else ""
         found[_ENDPOINT] = address or DEFAULT_ENDPOINT
         if not address and _ENDPOINT not in first:
             variable = Given(_ENDPOINT, _ENDPOINT, ollama_host, Source(OLLAMA_VARIABLE, {}))
@@ -399,12 +390,12 @@ def _fitting_each_other(settings: Settings, warnings: list[ConfigurationWarning]
     from core.settings.tree import value_of, with_values
 
     pipeline = settings.pipeline
-    documents, shown_texts, feedback = pipeline.documents, pipeline.guardrails, pipeline.feedback
+    documents, texts, feedback = pipeline.documents, pipeline.guardrails, pipeline.feedback
     longest = max(_TIMEOUTS, key=lambda name: float(value_of(pipeline, name)))
     for name, fitting, rule in (
         ("documents.chunk_overlap", min(documents.chunk_overlap, documents.chunk_size // 2),
          "at most half of pipeline.documents.chunk_size"),
-        ("guardrails.chunk_target_chars", min(shown_texts.chunk_target_chars, shown_texts.max_content_chars),
+        ("guardrails.chunk_target_chars", min(texts.chunk_target_chars, texts.max_content_chars),
          "at most pipeline.guardrails.max_content_chars"),
         ("feedback.min_aspect_weight", min(feedback.min_aspect_weight, feedback.max_aspect_weight),
          "at most pipeline.feedback.max_aspect_weight"),
@@ -416,34 +407,3 @@ def _fitting_each_other(settings: Settings, warnings: list[ConfigurationWarning]
             warnings.append(ConfigurationWarning(full, shown(before), fitting, WarningKind.CROSS_CHECK, rule))
             settings = with_values(settings, {full: fitting})
     return settings
-
-
-# What the environment says: where Ollama answers, as its own client reads it
-
-# Addresses that a server listens on; a client reaches it on its own machine.
-_EVERYWHERE: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}
-
-
-def ollama_endpoint(variable: str) -> str:
-    """The address that OLLAMA_HOST says, "" for none.
-
-    Forms: `host`, `host:port`, `:port`, `[ipv6]:port`, each with or without http:// or https://. Without a port it is
-    11434, with a scheme and no port that of the scheme.
-    """
-    from urllib.parse import urlsplit
-
-    from core.settings.tree import LONGEST_TEXT, web_address
-
-    text = variable.strip().strip("\"'").strip()
-    scheme, _, rest = text.rpartition("://")
-    if rest.count(":") > 1 and not rest.startswith("["):
-        rest = f"[{rest}]"
-    try:
-        parts = urlsplit(f"{scheme or 'http'}://{'localhost' * rest.startswith(':')}{rest}")
-        port = parts.port or (None if scheme else 11434)
-    except ValueError:
-        return ""
-    host = _EVERYWHERE.get(parts.hostname or "", parts.hostname or "")
-    place = f"[{host}]" if ":" in host else host
-    address = f"{parts.scheme}://{place}{f':{port}' if port else ''}{parts.path}"
-    return web_address(address) if len(text) <= LONGEST_TEXT and text.isprintable() else ""

@@ -30,6 +30,7 @@ Texts = tuple[Annotated[str, Meta(pattern=r"\S")], ...]
 Interval = Annotated[str, Meta(extra={"form": "interval"})]
 """A length of time such as "10m"; "" for never."""
 
+LONGEST_TEXT: Final = 500
 # What counts where a guard's value or name cannot be read: a typing error loosens none.
 GUARDS: Final[dict[str, object]] = {
     "schedule.daemon_applies": False, "schedule.app_applies": False, "schedule.promotes": False,

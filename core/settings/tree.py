@@ -17,11 +17,10 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from core.errors import InvalidInputError
-from core.settings.sections import FREE, Settings
+from core.settings.sections import FREE, LONGEST_TEXT, Settings
 
 _Whole = TypeVar("_Whole", bound=msgspec.Struct)
 
-LONGEST_TEXT: Final = 500
 # Seconds of a unit in which lengths of time are written, and the shortest and longest that there may be.
 _UNITS: Final = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400}
 _INTERVAL: Final = re.compile(r"([0-9]{1,9})\s?([a-z]+)", re.IGNORECASE)
