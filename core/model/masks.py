@@ -25,12 +25,9 @@ from core.text.mask import MASK, mask
 from core.text.secrets import find_secrets
 
 _MASKED_TAG: Final = "masked"
-_LEAST: Final = 5
-_LEAST_DIGITS: Final = 10
+_LEAST, _LEAST_DIGITS, _LEAST_TOKEN = 5, 10, 4
 # A shorter line of a private key, or a shorter value in lower case, may be anybody's word.
-_LEAST_LINE: Final = 32
-_LEAST_LOWER: Final = 8
-_LEAST_TOKEN: Final = 4
+_LEAST_LINE, _LEAST_LOWER = 32, 8
 # JSON in a string of JSON in a string of a file's JSON.
 _JSON_LAYERS: Final = 3
 _STRING: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
@@ -61,8 +58,7 @@ class Masks:
                     values.setdefault(line, one.kind)
         self._words: dict[str, str] = {}
         spelled: dict[str, str] = {}
-        anchors: set[bytes] = set()
-        tokens: set[str] = set()
+        anchors, tokens = set[bytes](), set[str]()
         for form, kind in ((form, kind) for value, kind in values.items() for form in _forms(value)):
             # Every spelling leaves plain letters and digits as they are: this stands in all that holds the value.
             anchors.add(max(_PLAIN_RUN.findall(form), key=len, default="").encode())
@@ -83,9 +79,13 @@ class Masks:
 
     def text(self, text: str) -> str:
         """A text with the values masked."""
-        if not self.may_hold(_encoded(text)):
-            return text
-        return self._in_context("", self._everywhere(text))[1]
+        return self.pair("", text)[1]
+
+    def pair(self, title: str, text: str) -> tuple[str, str]:
+        """A title and its text, or a key and its value, with the values masked."""
+        if not self.may_hold(_encoded(f"{title}: {text}")):
+            return title, text
+        return self._in_context(self._everywhere(title), self._everywhere(text))
 
     def _everywhere(self, text: str) -> str:
         """A text with the values that stand for themselves masked; masks of former times are left alone."""
@@ -115,10 +115,6 @@ class Masks:
         kind = self._words.get(name)
         return mask(kind) if kind else self.text(name)
 
-    def pair(self, title: str, text: str) -> tuple[str, str]:
-        """A title and its text, or a key and its value, with the values masked."""
-        return self._in_context(self.text(title), self.text(text))
-
     def value(self, value: Any) -> Any:
         """A value of JSON with the texts in it masked; a number that is one of the values becomes 0."""
         if isinstance(value, str):
@@ -134,15 +130,14 @@ class Masks:
 
     def note(self, note: Note) -> Note:
         """The note with the values masked, tags and vector's recipe in step; the same note when it holds none."""
-        text = self.text
+        text, page = self.text, note.page
         title, content = self.pair(note.title, note.content)
         links = (
             replace_fields(link, reason=text(link.reason), extra=self.value(link.extra))
             for link in note.links
         )
-        page = note.page and replace_fields(
-            note.page, text=text(note.page.text), line=note.page.line and text(note.page.line)
-        )
+        if page is not None:
+            page = replace_fields(page, text=text(page.text), line=page.line and text(page.line))
         changed = replace(
             note,
             title=title,
@@ -170,20 +165,24 @@ class Masks:
 
     def change_set(self, change_set: ChangeSet) -> ChangeSet:
         """The change set with the values masked on both sides of each change; the same one when it holds none."""
-        facts = [_both_sides(change, self.fact) for change in change_set.facts]
+
+        def both(change: _Change, masked: Callable[[Any], Any]) -> _Change:
+            before, after = (side and masked(side) for side in (change.before, change.after))
+            return replace_fields(change, before=before, after=after)
+
+        facts = [(both(change, self.fact), change.key) for change in change_set.facts]
         changed = replace_fields(
             change_set,
             reason=self.text(change_set.reason),
             author=Author(change_set.author.kind, self.text(change_set.author.name)),
-            notes=tuple(_both_sides(change, self.note) for change in change_set.notes),
-            facts=tuple(replace_fields(change, key=self._key_of(change)) for change in facts),
-            files=tuple(_both_sides(change, self.data) for change in change_set.files),
+            notes=tuple(both(change, self.note) for change in change_set.notes),
+            facts=tuple(
+                replace_fields(one, key=side.key if (side := one.before or one.after) else self.text(key))
+                for one, key in facts
+            ),
+            files=tuple(both(change, self.data) for change in change_set.files),
         )
         return change_set if changed == change_set else changed
-
-    def _key_of(self, change: FactChange) -> str:
-        named = change.before or change.after
-        return named.key if named is not None else self.text(change.key)
 
     def conflict(self, conflict: Conflict) -> Conflict:
         """The conflict with the values masked in each of its texts."""
@@ -236,18 +235,12 @@ class Masks:
             if "\\" in changed and layers > 1:
                 changed = self._in_strings(changed, layers - 1)
             if said in self._words:
-                changed = next(
-                    (new for key in before if (new := self._in_context(key, said)[1]) != said), said
-                )
+                named = (self._in_context(key, said)[1] for key in before)
+                changed = next((new for new in named if new != said), said)
             before[:] = [*before, said][-_KEYS_BEFORE:]
             return found[0] if changed == said else json.dumps(changed)
 
         return _STRING.sub(told, text)
-
-
-def _both_sides(change: _Change, masked: Callable[[Any], Any]) -> _Change:
-    before, after = (side and masked(side) for side in (change.before, change.after))
-    return replace_fields(change, before=before, after=after)
 
 
 def is_distinctive(value: str) -> bool:
@@ -261,24 +254,16 @@ def _forms(value: str) -> Iterator[str]:
     """A value as people may mean it: as it was found, what it says where that was JSON or part of a URL, on one line,
     composed, and in lower case.
     """
-    said = [value, _unquoted(value)]
+    said = [value, unquote(value, errors="replace")]
     for _ in range(_JSON_LAYERS):
         try:
             said.append(json.loads(f'"{said[-1]}"', strict=False))
         except ValueError:
             break
     forms = [form for each in said for form in (each, unicodedata.normalize("NFC", " ".join(each.split())))]
-    forms += [
-        low for form in forms if len(form) >= _LEAST_LOWER for low in (form.lower(), normalise_tag(form))
-    ]
+    long = [form for form in forms if len(form) >= _LEAST_LOWER]
+    forms += [low for form in long for low in (form.lower(), normalise_tag(form))]
     yield from dict.fromkeys(form for form in forms if form.strip())
-
-
-def _unquoted(value: str) -> str:
-    try:
-        return unquote(value, errors="strict")
-    except UnicodeDecodeError:
-        return value
 
 
 def _spellings(form: str) -> set[str]:

@@ -108,40 +108,6 @@ def test_what_is_no_yaml_stays_in_the_text_of_its_page(inner: str) -> None:
     assert front_matter.read(page) == ({}, page)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "piece",
-    [
-        '"',
-        "'",
-        "[",
-        "{",
-        "- ",
-        "? ",
-        ": ",
-        "a: b\n",
-        "&a ",
-        " ",
-        "[a, ",
-        "x: [[",
-        "\\",
-        "a" * 40 + " ",
-        "\t",
-        "- - ",
-    ],
-)
-@pytest.mark.parametrize("start", ["", "a: ", 'a: "', "a: |\n  "])
-def test_a_page_of_a_megabyte_is_read_in_a_time_that_grows_with_its_size(start: str, piece: str) -> None:
-    def seconds(size: int) -> float:
-        page = f"---\n{start}{piece * (size // len(piece))}\n---\ntext\n"
-        begun = process_time()
-        front_matter.read(page)
-        return process_time() - begun
-
-    # A square would be 64 times as long.
-    assert seconds(1 << 20) < 30 * max(seconds(1 << 17), 0.02)
-
-
 @settings(max_examples=examples(300))
 @given(st.text(alphabet="ab:-#[]{}\"'&*!|> \n\t,", max_size=60))
 def test_no_text_breaks_the_reader(text: str) -> None:

@@ -268,26 +268,3 @@ def test_git_merges_branches_that_change_different_fields_of_one_note(
             assert set(ours.get("tags", ())) | set(theirs.get("tags", ())) == set(custom_tags(merged))
         else:
             assert getattr(merged, field) == value
-
-
-@pytest.mark.parametrize(
-    "page",
-    [
-        "---\na{spaces}b\n---\n",
-        "---\na: b{spaces}c\n---\n",
-        "---\na: [b{spaces}c\n---\n",
-        "# a{spaces}b\n\ntext\n",
-        "{spaces}text\n",
-        "# a\n\ntext{spaces}text\n",
-        "# a\n\ntext{lines}text\n",
-        "# a\n\n[[b]] {ticks}\n",
-    ],
-)
-def test_no_page_takes_a_time_that_grows_with_its_square(page: str) -> None:
-    # At a time that grows so, each of these would take longer than anybody waits for a test.
-    ticks = " ".join("`" * length for length in range(1, 1000))
-    text = page.format(spaces=" " * 500_000, lines="\n" * 500_000, ticks=ticks)
-    with suppress(FormatError):
-        before = said(text, note())
-        changed = dialect.changed("a.md", text, before, replace(before, title="other"))
-        assert dialect.read("a.md", changed).title == "other"

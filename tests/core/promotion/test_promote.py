@@ -365,3 +365,8 @@ def test_on_a_page_that_promotion_did_not_begin_a_bullet_of_a_notes_title_is_the
 def test_a_file_that_is_no_utf8_text_is_an_error_that_names_it(existing: bytes) -> None:
     with pytest.raises(BrokenFileError, match=r"MEMORY\.md"):
         run([often(1, "x", "t")], existing)
+
+
+def test_a_rule_below_an_underlined_heading_is_no_second_one() -> None:
+    page = MarkdownPage(split_lines("One\n---\nTwo\n===\n\n---\n\n- a\n---\n"))
+    assert [(one.level, one.name) for one in page.headings] == [(2, "One"), (1, "Two")]
