@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Collection, Iterable
 from typing import Final
 
@@ -11,9 +10,9 @@ import msgspec
 from core.errors import BrokenFileError, ConflictError, InvalidInputError, NotFoundError, Remedy
 from core.model.change import Author, ChangeSet, FactChange, NoteChange, NuggetChange
 from core.model.compare import Differences, differences
-from core.model.fact import Fact, Nugget
+from core.model.fact import Fact
 from core.model.names import check_nugget_name
-from core.model.note import Link, Note, normalised_note, replace, sound_links
+from core.model.note import Note, normalised_note, replace, sound_links
 from core.model.progress import Progress, watched
 from core.model.snapshot import Snapshot
 
@@ -48,7 +47,7 @@ def restoration(
     key has been stored anew since, InvalidInputError when its nugget can have no file.
     """
     if note is not None:
-        found = differences(current, _with_note_back(current, wanted, note))
+        found = _of_one_note(current, wanted, note)
     else:
         found = differences(current, wanted, progress)
         nameless = _nameless(current, found.nuggets)
@@ -135,21 +134,70 @@ def _sound(note: Note, there: Collection[str]) -> Note:
 # One note
 
 
-def _with_note_back(current: Snapshot, wanted: Snapshot, id: str) -> Snapshot:
-    """The present memory with one note as it was then. Raises as `restoration` does."""
+def _of_one_note(current: Snapshot, wanted: Snapshot, id: str) -> Differences:
+    """What brings one note back with its fact and the other ends of its links. Raises as `restoration` does."""
     former, present = _former(current, wanted, id), current.by_id.get(id)
+    found = differences(current, wanted)
     there = {*current.by_id, *current.set_aside, id}
-    counted = _with_recalls_of(former, present)
-    after = _sound(counted, there)
-    changed = {id: after} | {
-        end.id: end for end in _other_ends(current, present.links if present else (), after) if end.id != id
-    }
-    notes = [changed.get(note.id, note) for note in current.notes]
-    if present is None:
-        place = _place(id, [note.id for note in wanted.notes], [note.id for note in notes])
-        notes.insert(place, after)
-    nuggets = _with_fact_back(current, wanted, present, former, keeps_recalls=counted is not former)
-    return dataclasses.replace(current, notes=tuple(notes), nuggets=nuggets, problems=())
+    after = _sound(_with_recalls_of(former, present), there)
+    index = next((change.index for change in found.notes if change.id == id), None)
+    notes = [NoteChange(id=id, before=present, after=after, index=index)] if after != present else []
+    for other in found.notes:
+        if other.id != id and other.before is not None:
+            links = [link for link in (other.after.links if other.after else ()) if link.to == id]
+            kept = [link for link in other.before.links if link.to != id]
+            if {link.reason for link in links} != {
+                link.reason for link in other.before.links if link.to == id
+            }:
+                end = normalised_note(replace(other.before, links=(*kept, *links)), there.__contains__)
+                notes.append(NoteChange(id=other.id, before=other.before, after=end))
+    fact = _fact_back(current, wanted, present, former, found)
+    names = {fact.nugget} - current.by_name.keys() if fact is not None and fact.after is not None else set()
+    for name in names:
+        check_nugget_name(name, current.by_name)
+    nuggets = tuple(one for one in found.nuggets if one.name in names)
+    return Differences(tuple(notes), () if fact is None else (fact,), nuggets)
+
+
+def _fact_back(
+    current: Snapshot, wanted: Snapshot, present: Note | None, former: Note, found: Differences
+) -> FactChange | None:
+    """What becomes of the fact of a note; None for nothing. Raises ConflictError."""
+    was, has = _fact_of(wanted, former), _fact_of(current, present)
+    name = former.nugget_name
+    if was is None:
+        # A visible note whose fact was missing does not take it out of the file again.
+        gone = has if former.hidden else None
+        return gone and FactChange(nugget=name, key=gone[1].key, before=gone[1], after=None, index=gone[0])
+    fact = was[1]
+    if has is not None and present is not None and _with_recalls_of(former, present) is not former:
+        fact = msgspec.structs.replace(fact, hits=has[1].hits, last_hit_session=has[1].last_hit_session)
+    stands = current.by_name[name].find(fact.key) if name in current.by_name else None
+    if stands is not None and (has is None or stands[1] is not has[1]):
+        # The key may be in the file only if it says the same and stands for no other note.
+        mirror = current.fact_notes.get((name, stands[1].key))
+        shared = mirror is not None and not mirror.hidden and mirror.id != former.id
+        if shared or has is not None or stands[1].value != fact.value:
+            what = f"the nugget {name} has a new fact with the key {fact.key!r}"
+            raise ConflictError(
+                what, where=former.id, kept=_KEPT, todo="edit or forget the new fact first", field="value",
+                ours=fact.value, theirs=stands[1].value,
+            )  # fmt: skip
+        has = stands
+    if has is not None:
+        same = fact == has[1]
+        return (
+            None if same else FactChange(nugget=name, key=has[1].key, before=has[1], after=fact, index=has[0])
+        )
+    index = next((one.index for one in found.facts if (one.nugget, one.key) == (name, fact.key)), None)
+    return FactChange(nugget=name, key=fact.key, before=None, after=fact, index=index)
+
+
+def _fact_of(snapshot: Snapshot, note: Note | None) -> tuple[int, Fact] | None:
+    """The fact that a visible note mirrors, with its place."""
+    if note is None or note.hidden or not note.is_fact or note.nugget_name not in snapshot.by_name:
+        return None
+    return snapshot.by_name[note.nugget_name].find(note.key)
 
 
 def _former(current: Snapshot, wanted: Snapshot, id: str) -> Note:
@@ -185,96 +233,3 @@ def _with_recalls_of(former: Note, present: Note | None) -> Note:
     if all(getattr(former, name) == getattr(present, name) for name in written):
         return former
     return replace(former, **{name: getattr(present, name) for name in _RECALL})
-
-
-def _other_ends(current: Snapshot, before: Iterable[Link], after: Note) -> Iterable[Note]:
-    """The notes at the other ends of the links that come and go, with their own ends put right."""
-    old, new = ({(link.to, link.reason): link for link in links} for links in (before, after.links))
-    there = {*current.by_id, *current.set_aside, after.id}
-    for target in dict.fromkeys(to for to, _ in (*new, *old)):
-        end = current.by_id.get(target)
-        if end is None:
-            continue
-        kept = [
-            link
-            for link in end.links
-            if link.to != after.id or (target, link.reason) not in old.keys() - new.keys()
-        ]
-        held = {link.reason for link in kept if link.to == after.id}
-        gained = [
-            Link(to=after.id, reason=reason, created_at=link.created_at)
-            for (to, reason), link in new.items()
-            if to == target and (to, reason) not in old and reason not in held
-        ]
-        if (*kept, *gained) != end.links:
-            yield normalised_note(replace(end, links=(*kept, *gained)), there.__contains__)
-
-
-def _with_fact_back(
-    current: Snapshot, wanted: Snapshot, present: Note | None, former: Note, *, keeps_recalls: bool
-) -> tuple[Nugget, ...]:
-    """The nuggets with the fact of the note as it was. Raises ConflictError, InvalidInputError."""
-    was, has = _fact_of(wanted, former), _fact_of(current, present)
-    nugget = current.by_name.get(former.nugget_name)
-    if was is None:
-        # A visible note whose fact was missing does not take it out of the file again.
-        if nugget is None or has is None or not former.hidden or _is_shared(current, former, has.key):
-            return current.nuggets
-        kept = tuple(fact for fact in nugget.facts if fact is not has)
-        return _with(current, msgspec.structs.replace(nugget, facts=kept))
-    if keeps_recalls and has is not None:
-        was = msgspec.structs.replace(was, hits=has.hits, last_hit_session=has.last_hit_session)
-    if nugget is None:
-        check_nugget_name(former.nugget_name, current.by_name)
-        return _with(current, Nugget(meta=wanted.nugget(former.nugget_name).meta, facts=(was,)))
-    _, there = nugget.find(was.key) or (0, None)
-    if there is not None and there is not has:
-        # The key may be in the file only if it says the same and stands for no other note.
-        if has is not None or there.value != was.value or _is_shared(current, former, there.key):
-            what = f"the nugget {nugget.name} has a new fact with the key {there.key!r}"
-            raise _conflict(what, former.id, was, there)
-        has = there
-    if has is None:
-        facts = list(nugget.facts)
-        order = [fact.key for fact in wanted.nugget(nugget.name).facts]
-        facts.insert(_place(was.key, order, [fact.key for fact in facts]), was)
-    else:
-        if has != was and _is_shared(current, former, has.key):
-            raise _conflict("another note holds the same fact", former.id, was, has)
-        facts = [was if fact is has else fact for fact in nugget.facts]
-    return _with(current, msgspec.structs.replace(nugget, facts=tuple(facts)))
-
-
-def _with(snapshot: Snapshot, nugget: Nugget) -> tuple[Nugget, ...]:
-    nuggets = dict(snapshot.by_name) | {nugget.name: nugget}
-    return tuple(nuggets[name] for name in sorted(nuggets))
-
-
-def _fact_of(snapshot: Snapshot, note: Note | None) -> Fact | None:
-    """The fact that a visible note mirrors."""
-    if note is None or note.hidden or not note.is_fact or note.nugget_name not in snapshot.by_name:
-        return None
-    return (snapshot.by_name[note.nugget_name].find(note.key) or (0, None))[1]
-
-
-def _is_shared(current: Snapshot, former: Note, key: str) -> bool:
-    """Whether another visible note mirrors the same fact."""
-    name = (former.nugget_name, key)
-    return any(
-        note.is_fact and not note.hidden and note.id != former.id and (note.nugget_name, note.key) == name
-        for note in current.notes
-    )
-
-
-def _conflict(what: str, where: str, was: Fact, there: Fact) -> ConflictError:
-    return ConflictError(
-        what, where=where, kept=_KEPT, todo="edit or forget the new fact first", ours=was.value,
-        theirs=there.value, field="value",
-    )  # fmt: skip
-
-
-def _place(wanted: str, order: list[str], present: list[str]) -> int:
-    """Where something comes back: behind the nearest that stood before it and is still there, else at the beginning."""
-    places = {name: place for place, name in reversed(list(enumerate(present)))}
-    before = order[: order.index(wanted)]
-    return next((places[name] + 1 for name in reversed(before) if name in places), 0)

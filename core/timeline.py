@@ -40,15 +40,12 @@ class Timeline:
         """
         self.marks: list[Mark] = list(marks)
         self._now = now
-        # When each entry was made, newest first, once somebody asks.
-        self._made: list[str] = []
         self._changes_at = [place for place, mark in enumerate(self.marks) if not mark.recall]
         # Where a person stops: at each change that is no mere recall, at the present, and at the beginning.
         self.stops = sorted({0, *self._changes_at, len(self.marks)})
         self._read = read
         self._kept: dict[int, Snapshot] = {0: present}
         self._recent: dict[int, Snapshot] = {}
-        self._lost: set[int] = set()
         self._guard = threading.RLock()
 
     def __len__(self) -> int:
@@ -60,11 +57,6 @@ class Timeline:
     def reach(self) -> str:
         """The time of the oldest entry, as files hold it; "" for an empty log."""
         return self.marks[-1].at if self.marks else ""
-
-    @property
-    def lost(self) -> int:
-        """How many of the reverted entries could not be read: their changes are not reverted."""
-        return len(self._lost)
 
     def time_at(self, position: int) -> str:
         """The time at which the state at a position began, as files hold it; "" for the one before the log."""
@@ -90,27 +82,12 @@ class Timeline:
 
         Raises NotFoundError for a time before the log begins.
         """
-        with self._guard:
-            for position, made in enumerate(self._times()):
-                if made <= moment:
-                    return position
-        if not self.marks:
-            raise NotFoundError("the history is empty", where=moment)
-        raise NotFoundError(
-            "the history does not go back that far", where=moment, todo=f"it begins at {self._made[-1]}"
-        )
-
-    def _times(self) -> list[str]:
-        if len(self._made) != len(self.marks):
-            oldest_first = [mark.at for mark in reversed(self.marks)]
-            self._made = times_in_order(oldest_first, self._now)[::-1]
-        return self._made
-
-    @property
-    def misdated(self) -> list[str]:
-        """Times that entries bear though they were made at others."""
-        with self._guard:
-            return [mark.at for mark, made in zip(self.marks, self._times(), strict=True) if mark.at != made]
+        made = times_in_order([mark.at for mark in reversed(self.marks)], self._now)[::-1]
+        found = next((position for position, time in enumerate(made) if time <= moment), None)
+        if found is None:
+            what = "the history does not go back that far" if made else "the history is empty"
+            raise NotFoundError(what, where=moment, todo=f"it begins at {made[-1]}" if made else "")
+        return found
 
     # States
 
@@ -123,7 +100,10 @@ class Timeline:
             state = known[start]
             while start < position:
                 end = min(position, (start // _STRIDE + 1) * _STRIDE)
-                state = at_moment(state, self._change_sets(start, end))
+                numbers = [mark.seq for mark in self.marks[start:end]]
+                # What cannot be read is passed over.
+                found = self._read(numbers)
+                state = at_moment(state, [found[number] for number in numbers if number in found])
                 if end % _STRIDE == 0:
                     self._kept[end] = state
                 start = end
@@ -133,13 +113,6 @@ class Timeline:
             if len(self._recent) > _RECENT:
                 del self._recent[next(iter(self._recent))]
             return state
-
-    def _change_sets(self, start: int, end: int) -> list[ChangeSet]:
-        """The change sets between two positions, newest first."""
-        numbers = [mark.seq for mark in self.marks[start:end]]
-        found = self._read(numbers) if numbers else {}
-        self._lost.update(number for number in numbers if number not in found)
-        return [found[number] for number in numbers if number in found]
 
 
 def timeline_of(present: Snapshot, memory: Memory) -> Timeline:

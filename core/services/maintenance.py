@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -38,8 +37,6 @@ if TYPE_CHECKING:
     from core.memory import Memory
 
 _FILES_REPAIRED: Final = "the unreadable files are repaired, and all else is unchanged"
-# A change follows on the backup before it within.
-_AT_ONCE: Final = timedelta(minutes=1)
 _REPAIR_FILE: Final = (
     "rebuilds the file from what is legible and what was last read, and keeps this one in the quarantine"
 )
@@ -212,11 +209,8 @@ class Maintenance:
             timeline = timeline_of(self._memory.snapshot, self._memory)
         with suppress(NotFoundError):
             return timeline.at(timeline.position_at(iso(moment))), iso(moment)
-        # Right before a change that a wrong clock dated, a backup bears that wrong time as well.
-        wrong = [made for at in timeline.misdated if (made := parse_iso(at)) is not None]
         for backup in known:
-            made = parse_iso(backup.at)
-            if made is not None and made <= moment and all(abs(one - made) > _AT_ONCE for one in wrong):
+            if (made := parse_iso(backup.at)) is not None and made <= moment:
                 return backup
         raise _no_backup("no backup is that old, and the history does not go back that far", when)
 

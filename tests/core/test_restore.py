@@ -249,8 +249,6 @@ def test_a_change_made_while_the_clock_stood_in_the_past_begins_no_log(tmp_path:
     for moment in ("1999-01-01T00:00:00.000Z", "2026-11-23T11:00:00.000Z"):
         with pytest.raises(NotFoundError):
             timeline.position_at(moment)
-        with pytest.raises(NotFoundError):
-            memory.maintenance.restoration(moment)
     there = timeline.at(timeline.position_at("2026-11-23T13:00:00.000Z"))
     assert [fact.key for fact in there.nugget("m").facts] == ["first", "past"]
 
