@@ -159,17 +159,12 @@ def daily_state(home: Path, now: datetime, zone: tzinfo | None = None) -> DailyS
     known = runs(home)
     last, pages = _counting(known, now), pages_of(home) is not None
     return DailyState(
-        last=_record(known, last),
-        due=due(now, last, settings),
-        next_due=next_due(now, last, settings),
-        running=is_running(home),
-        daemon=daemon_on(home),
+        last=_record(known, last), due=due(now, last, settings), next_due=next_due(now, last, settings),
+        running=is_running(home), daemon=daemon_on(home),
         daemon_applies=settings.schedule.daemon_applies and not pages,
-        app_applies=settings.schedule.app_applies and not pages,
-        unsure=_unsure(settings),
-        asked=kept.review_request(home),
-        pages=pages,
-    )
+        app_applies=settings.schedule.app_applies and not pages, unsure=_unsure(settings),
+        asked=kept.review_request(home), pages=pages,
+    )  # fmt: skip
 
 
 def request_review(memory: Memory, now: datetime, changes: int) -> bool:

@@ -249,13 +249,10 @@ class Notice(str):
 
 
 _REMEDIES: Final[Mapping[int, Remedy]] = {
-    errno.ENOSPC: Remedy("free-space"),
-    errno.EDQUOT: Remedy("free-quota"),
-    errno.EACCES: Remedy("permissions"),
-    errno.EPERM: Remedy("permissions"),
-    errno.EROFS: Remedy("allow-writing"),
-    errno.EIO: Remedy("check-disk"),
-}
+    errno.ENOSPC: Remedy("free-space"), errno.EDQUOT: Remedy("free-quota"),
+    errno.EACCES: Remedy("permissions"), errno.EPERM: Remedy("permissions"),
+    errno.EROFS: Remedy("allow-writing"), errno.EIO: Remedy("check-disk"),
+}  # fmt: skip
 
 
 def remedy_for(error: BaseException, path: Path) -> Remedy | None:

@@ -711,16 +711,9 @@ class Memory:
         Where it is not sure, `found` is False and `candidates` are the best notes, which do not count.
         """
         return self.recalls.recall(
-            self.snapshot,
-            query,
-            nugget,
-            session,
-            record=record,
-            syntax=syntax,
-            decode=decode,
-            beside=self.search.beside(),
-            here=self.standpoint,
-        )
+            self.snapshot, query, nugget, session, record=record, syntax=syntax, decode=decode,
+            beside=self.search.beside(), here=self.standpoint,
+        )  # fmt: skip
 
     @property
     def uncounted_recalls(self) -> int:

@@ -87,12 +87,9 @@ def with_graph(memory: Memory) -> Memory:
         graph = memory.home / GRAPH_FILE
         mends = graph.is_file() and os.access(graph, os.R_OK)
         raise BrokenFileError(
-            memory.snapshot.graph_problem,
-            where=str(graph),
-            kept="it is unchanged",
-            remedy=Remedy("repair") if mends else Remedy("verify"),
-            todo="facts and recall still work",
-        )
+            memory.snapshot.graph_problem, where=str(graph), kept="it is unchanged",
+            remedy=Remedy("repair") if mends else Remedy("verify"), todo="facts and recall still work",
+        )  # fmt: skip
     return memory
 
 
@@ -340,13 +337,9 @@ def check_edit(
     """Raises InvalidInputError where nothing of a note was given to change."""
     if content is None and title is None and not add_tags and not remove_tags and not meta.given:
         raise InvalidInputError(
-            "no change was given",
-            code=ErrorCode.EMPTY,
-            field="change",
-            where=id,
-            kept="the note is unchanged",
-            todo="see --help",
-        )
+            "no change was given", code=ErrorCode.EMPTY, field="change", where=id,
+            kept="the note is unchanged", todo="see --help",
+        )  # fmt: skip
 
 
 def edit_each(memory: Memory, ids: Sequence[str], done: str, edit_one: Callable[[Draft, str], Note]) -> Done:

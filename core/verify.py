@@ -39,12 +39,8 @@ _SHOWN: Final = 60
 _LISTED: Final = 4
 _TIMES: Final = ("created_at", "updated_at", "last_accessed_at", "last_rewritten_at", "archived_at")
 _KNOWN: Final = {
-    "kind": ("fact", "note"),
-    "scope": SCOPES,
-    "type": TYPES,
-    "source": SOURCES,
-    "stability": STABILITIES,
-}
+    "kind": ("fact", "note"), "scope": SCOPES, "type": TYPES, "source": SOURCES, "stability": STABILITIES,
+}  # fmt: skip
 _FIX_ITEM: Final = "Fix it in the file; in the app, ! shows its bytes."
 _MOVE_FILE: Final = "Move it out of the folder once the other file has all you need from it."
 

@@ -30,14 +30,10 @@ _TAG: Final = re.compile(r"[^\w-]+")
 _COMMENT: Final = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 INSTRUCTIONS: Final = frozenset(
     (
-        "claude.md",
-        "claude.local.md",
-        "agents.md",
-        "agents.override.md",
-        "gemini.md",
+        "claude.md", "claude.local.md", "agents.md", "agents.override.md", "gemini.md",
         "copilot-instructions.md",
     )
-)
+)  # fmt: skip
 # What `nuggets agent install` put into the page. It tells how to ask the memory and is none of it.
 _OURS: Final = re.compile(r"^<!-- nuggets:begin.*?^<!-- nuggets:end -->[^\r\n]*", re.MULTILINE | re.DOTALL)
 _PERSONAL: Final = ("/.claude", "/.codex", "/.gemini")

@@ -28,22 +28,15 @@ MANIFEST: Final = ".nuggets-export.json"
 _LOOKED_INTO: Final = 60
 _CLAUDE_FOLDER: Final = re.compile(r"/projects/[^/]+/memory/?$")
 _READERS: Final = {
-    "markdown": markdown.read,
-    "claude": markdown.read_claude,
-    "agents": bullets.read_instructions,
-    "mcp-memory": foreign.read_graph,
-    "mem0": foreign.read_list,
-    "engram": foreign.read_list,
-}
+    "markdown": markdown.read, "claude": markdown.read_claude, "agents": bullets.read_instructions,
+    "mcp-memory": foreign.read_graph, "mem0": foreign.read_list, "engram": foreign.read_list,
+}  # fmt: skip
 # By the list that a JSON object has, and what else it must have; the first that fits.
 _LISTS: Final[tuple[tuple[str, str, Format], ...]] = (
-    ("facts", "name", "donna"),
-    ("notes", "version", "donna"),
-    ("entities", "entities", "mcp-memory"),
-    ("observations", "observations", "engram"),
-    ("results", "results", "mem0"),
+    ("facts", "name", "donna"), ("notes", "version", "donna"), ("entities", "entities", "mcp-memory"),
+    ("observations", "observations", "engram"), ("results", "results", "mem0"),
     ("memories", "memories", "mem0"),
-)
+)  # fmt: skip
 
 
 def parse(source: Source, format: Format) -> Parsed:

@@ -89,19 +89,13 @@ class ImportResult:
         """The import as an object of the command line's JSON, without its change set."""
         told = [(one.partly, {"where": one.where, "reason": one.what}) for one in self.left_out]
         return {
-            "version": 1,
-            "format": self.format,
-            "detected": self.detected,
-            "source": self.source,
-            "imported": len(self.of("new")),
-            "same": len(self.of("same")),
-            "left": len(self.of("left")),
-            "history": self.history,
-            "conflicts": [item.to_dict() for item in self.of("conflict")],
+            "version": 1, "format": self.format, "detected": self.detected, "source": self.source,
+            "imported": len(self.of("new")), "same": len(self.of("same")), "left": len(self.of("left")),
+            "history": self.history, "conflicts": [item.to_dict() for item in self.of("conflict")],
             "skipped": [shaped for partly, shaped in told if not partly],
             "incomplete": [shaped for partly, shaped in told if partly],
             "entries": [item.to_dict() for item in self.items],
-        }
+        }  # fmt: skip
 
 
 class _Found(NamedTuple):
@@ -363,19 +357,10 @@ class Plan:
                 return draft.put(replace(known, content=record.content, updated_at=draft.at))
         created = record.created_at or record.updated_at or draft.at
         return new_note(
-            draft,
-            record.kind,
-            nugget,
-            record.title,
-            record.content,
-            tags=record.tags,
-            meta=record.meta,
-            by_agent=draft.author.is_known_agent,
-            extra=self._extra(record),
-            created_at=created,
-            updated_at=max(created, record.updated_at),
-            **recalls,
-        )
+            draft, record.kind, nugget, record.title, record.content, tags=record.tags, meta=record.meta,
+            by_agent=draft.author.is_known_agent, extra=self._extra(record), created_at=created,
+            updated_at=max(created, record.updated_at), **recalls,
+        )  # fmt: skip
 
     def _extra(self, record: Record) -> dict[str, Any]:
         """What a note keeps of its source, unknown to others."""

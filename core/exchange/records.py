@@ -19,15 +19,11 @@ Format = Literal["json", "markdown", "claude", "agents", "mcp-memory", "mem0", "
 FORMATS: Final[tuple[Format, ...]] = get_args(Format)
 # What each is called in a sentence.
 NAMES: Final[Mapping[str, str]] = {
-    "json": "an export of this program",
-    "markdown": "a folder of Markdown notes",
-    "claude": "a memory of Claude Code",
-    "agents": "instructions for agents",
-    "mcp-memory": "a memory of the MCP reference server",
-    "mem0": "an export of mem0 or mcp-memory-service",
-    "engram": "an export of engram",
-    "donna": "a folder of facts and notes",
-}
+    "json": "an export of this program", "markdown": "a folder of Markdown notes",
+    "claude": "a memory of Claude Code", "agents": "instructions for agents",
+    "mcp-memory": "a memory of the MCP reference server", "mem0": "an export of mem0 or mcp-memory-service",
+    "engram": "an export of engram", "donna": "a folder of facts and notes",
+}  # fmt: skip
 # What else a source says of a note is kept in this field of it; a vault has it again.
 KEPT_FIELDS: Final = "frontMatter"
 # More than a memory holds; a larger source is split, so that no slip fills a memory with a million notes.

@@ -51,15 +51,11 @@ def new_note(
             kind=kind,
             source_key=title if kind == "fact" else None,
             **{
-                "created_at": draft.at,
-                "updated_at": draft.at,
-                "last_accessed_at": draft.at,
-                **inferred._asdict(),
-                "page": page,
-                **fields,
+                "created_at": draft.at, "updated_at": draft.at, "last_accessed_at": draft.at,
+                **inferred._asdict(), "page": page, **fields,
             },
         )
-    )
+    )  # fmt: skip
 
 
 def derived_tags(kind: str, nugget: str, title: str, meta: Meta | Note) -> list[str]:

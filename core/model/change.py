@@ -152,12 +152,9 @@ class ChangeSet(msgspec.Struct, frozen=True, kw_only=True):
         for file in self.files:
             if encodable(file.path) != file.path:
                 raise InvalidInputError(
-                    "a file whose path is not UTF-8 cannot be written",
-                    code=ErrorCode.BAD_NAME,
-                    field="path",
-                    where=repr(file.path),
-                    kept="nothing was written",
-                )
+                    "a file whose path is not UTF-8 cannot be written", code=ErrorCode.BAD_NAME, field="path",
+                    where=repr(file.path), kept="nothing was written",
+                )  # fmt: skip
         import json
 
         whole = json.dumps(msgspec.to_builtins(self), ensure_ascii=False)

@@ -140,13 +140,10 @@ def select_parts(change_set: ChangeSet, numbers: Collection[int]) -> ChangeSet:
     # A note that is a part of its own is not the mere end of another's link.
     notes = whole | {end.id: end for part in picked for end in part.notes[1:] if end.id not in whole}
     return msgspec.structs.replace(
-        change_set,
-        notes=tuple(notes.values()),
-        facts=tuple(fact for part in picked for fact in part.facts),
+        change_set, notes=tuple(notes.values()), facts=tuple(fact for part in picked for fact in part.facts),
         nuggets=tuple({one.name: one for part in picked for one in part.nuggets}.values()),
-        files=tuple(file for part in picked for file in part.files),
-        mends=(),
-    )
+        files=tuple(file for part in picked for file in part.files), mends=(),
+    )  # fmt: skip
 
 
 def part_reference(id: str, numbers: Collection[int], count: int) -> str:

@@ -222,15 +222,10 @@ def outside_changes(
     recalls = [hit for hit, _ in notes if hit is not None and is_recall(hit)]
     counted_facts = [hit for hit, _ in facts if hit is not None]
     changed = ChangeSet(
-        id="",
-        at=at,
-        author=author,
-        reason="",
-        kind="outside",
+        id="", at=at, author=author, reason="", kind="outside",
         notes=tuple(rest for _, rest in notes if rest is not None),
-        facts=tuple(rest for _, rest in facts if rest is not None),
-        nuggets=found.nuggets,
-    )
+        facts=tuple(rest for _, rest in facts if rest is not None), nuggets=found.nuggets,
+    )  # fmt: skip
     hit = msgspec.structs.replace(changed, kind="hit", nuggets=())
     recalled, dropped = (
         msgspec.structs.replace(

@@ -18,12 +18,8 @@ from core.settings import InferenceSettings
 _ALLOWED: Final = {"scope": SCOPES, "type": TYPES, "source": SOURCES, "stability": STABILITIES}
 _SUBJECTS: Final = {"self": "assistant:self", "user": "user:primary", "session": "session:current"}
 _CONFIDENCE: Final = {
-    "explicit_user": 0.9,
-    "tool_observation": 0.98,
-    "agent_reflection": 0.75,
-    "inferred": 0.60,
-    "system": 0.9,
-}
+    "explicit_user": 0.9, "tool_observation": 0.98, "agent_reflection": 0.75, "inferred": 0.60, "system": 0.9,
+}  # fmt: skip
 _SAID: Final = frozenset(("explicit_user", "agent_reflection"))
 _PREFIX: Final = re.compile(r"\s*(self|user|shared|project|session):", re.IGNORECASE)
 # What tools put before the name of a file that they saw or changed.

@@ -139,18 +139,13 @@ class Masks:
         if page is not None:
             page = replace_fields(page, text=text(page.text), line=page.line and text(page.line))
         changed = replace(
-            note,
-            title=title,
-            content=content,
+            note, title=title, content=content,
             source_key=title if note.source_key == note.title else note.source_key and text(note.source_key),
             tags=tuple(dict.fromkeys(tag if text(tag) == tag else _MASKED_TAG for tag in note.tags)),
-            links=tuple(links),
-            subject=text(note.subject),
-            last_hit_session=text(note.last_hit_session),
-            hidden_fact=note.hidden_fact and self.fact(note.hidden_fact),
-            page=page,
+            links=tuple(links), subject=text(note.subject), last_hit_session=text(note.last_hit_session),
+            hidden_fact=note.hidden_fact and self.fact(note.hidden_fact), page=page,
             extra=self.value(note.extra),
-        )
+        )  # fmt: skip
         stale = any(part.partition(":")[2] in self._tokens for part in note.vector.basis)
         if changed != note or stale:
             changed = replace(changed, vector=vector_spec(changed))

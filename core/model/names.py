@@ -43,29 +43,19 @@ def check_nugget_name(name: str, existing: Iterable[str] = ()) -> str:
     if not _NUGGET_NAME.fullmatch(name) or name.endswith("."):
         raise InvalidInputError(
             "not a valid nugget name (letters, digits, '.', '_', '-'; at most 64; no dot at either end)",
-            code=ErrorCode.BAD_NAME,
-            field="nugget",
-            where=repr(name[:80]),
-            kept="nothing was written",
-        )
+            code=ErrorCode.BAD_NAME, field="nugget", where=repr(name[:80]), kept="nothing was written",
+        )  # fmt: skip
     if name.split(".")[0].lower() in _DEVICES:
         raise InvalidInputError(
-            "Windows reserves this name",
-            code=ErrorCode.BAD_NAME,
-            field="nugget",
-            where=name,
+            "Windows reserves this name", code=ErrorCode.BAD_NAME, field="nugget", where=name,
             kept="nothing was written",
-        )
+        )  # fmt: skip
     for other in existing:
         if other != name and other.lower() == name.lower():
             raise InvalidInputError(
-                f"differs from the nugget {other!r} only in case",
-                code=ErrorCode.NAME_TAKEN,
-                field="nugget",
-                where=name,
-                kept="nothing was written",
-                todo=f"use {other!r} or another name",
-            )
+                f"differs from the nugget {other!r} only in case", code=ErrorCode.NAME_TAKEN, field="nugget",
+                where=name, kept="nothing was written", todo=f"use {other!r} or another name",
+            )  # fmt: skip
     return name
 
 

@@ -198,18 +198,12 @@ def vector_spec(note: Note) -> VectorSpec:
     Slices are taken before repeats are removed; `seed` is the length of the basis joined by "|" in UTF-16 units.
     """
     parts = [
-        f"kind:{note.kind}",
-        f"subject:{note.subject}",
-        f"scope:{note.scope}",
-        f"type:{note.type}",
-        f"source:{note.source}",
-        f"stability:{note.stability}",
-        f"note:{note.id}",
+        f"kind:{note.kind}", f"subject:{note.subject}", f"scope:{note.scope}", f"type:{note.type}",
+        f"source:{note.source}", f"stability:{note.stability}", f"note:{note.id}",
         *(f"title:{token}" for token in basis_tokens(note.title, _TITLE_TOKENS)),
         *(f"content:{token}" for token in basis_tokens(note.content, _CONTENT_TOKENS)),
-        *(f"tag:{tag}" for tag in note.tags[:_TAGS]),
-        *(f"link:{link.to}" for link in note.links[:_LINKS]),
-    ]
+        *(f"tag:{tag}" for tag in note.tags[:_TAGS]), *(f"link:{link.to}" for link in note.links[:_LINKS]),
+    ]  # fmt: skip
     basis = tuple(dict.fromkeys(parts))[:BASIS_LIMIT]
     return VectorSpec(seed=utf16_length("|".join(basis)), basis=basis, extra=note.vector.extra)
 

@@ -11,14 +11,8 @@ if TYPE_CHECKING:
     from core.promotion.run import promote
 
 __all__ = [
-    "LeftOut",
-    "Length",
-    "PromotionEntry",
-    "PromotionResult",
-    "project_folder",
-    "promote",
-    "target_path",
-]
+    "LeftOut", "Length", "PromotionEntry", "PromotionResult", "project_folder", "promote", "target_path",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -132,17 +132,12 @@ class PromotionResult(msgspec.Struct, frozen=True):
         """The result as JSON of the command line."""
         length, unread = self.length, [entry.id for entry in self.unread]
         return {
-            "promoted": self.promoted,
-            "updated": self.updated,
-            "removed": self.removed,
-            "path": self.path,
-            "entries": msgspec.to_builtins(self.entries),
-            "refused": msgspec.to_builtins(self.refused),
-            "below": msgspec.to_builtins(self.below),
-            "heldBack": msgspec.to_builtins(self.held_back),
+            "promoted": self.promoted, "updated": self.updated, "removed": self.removed, "path": self.path,
+            "entries": msgspec.to_builtins(self.entries), "refused": msgspec.to_builtins(self.refused),
+            "below": msgspec.to_builtins(self.below), "heldBack": msgspec.to_builtins(self.held_back),
             "length": msgspec.to_builtins(length) | {"over": length.over, "unread": unread},
             "diff": self.diff,
-        }
+        }  # fmt: skip
 
 
 def unified_diff(before: str, after: str, path: str) -> str:

@@ -89,28 +89,22 @@ def promote(
     entries = _placed(choice.entries, MarkdownPage(written))
     fitting = [note for note in watched(notes, progress) if not admission.owner(note)]
     return PromotionResult(
-        path,
-        entries,
-        unified_diff(text, after, path),
+        path, entries, unified_diff(text, after, path),
         draft.change_set(_reason(entries, len(choice.refused_now)), author=author, kind="promotion"),
         Length(len(lines), len(written), settings.read_lines),
         msgspec.structs.replace(target, texts=_texts(target, standing, written), refused=rest),
-        refused=tuple(choice.refused),
-        unknown=choice.unknown,
+        refused=tuple(choice.refused), unknown=choice.unknown,
         below=below(fitting, settings, {entry.note_id for entry in entries}),
         held_back=held_back(fitting, settings),
-    )
+    )  # fmt: skip
 
 
 def _decoded(existing: bytes | None, path: str) -> str:
     if existing and (existing.startswith(_OTHER_ENCODINGS) or b"\0" in existing):
         raise BrokenFileError(
-            "not UTF-8 text",
-            field="folder",
-            where=path,
-            kept="the file is unchanged",
+            "not UTF-8 text", field="folder", where=path, kept="the file is unchanged",
             todo="save it as UTF-8 or choose another folder",
-        )
+        )  # fmt: skip
     return (existing or b"").decode("utf-8", "surrogateescape")
 
 

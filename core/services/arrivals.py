@@ -171,12 +171,9 @@ class Arrivals:
             # Whatever else is in the way comes from a program that writes at this very moment.
             last = EditsWin()
             applied = memory.apply_deciding(
-                change_set,
-                last,
-                _SYNC,
-                spelling=(theirs.loaded.graph, *theirs.loaded.nuggets.values()),
+                change_set, last, _SYNC, spelling=(theirs.loaded.graph, *theirs.loaded.nuggets.values()),
                 exact=True,
-            )
+            )  # fmt: skip
             keep_waiting(memory, told_once(last.conflicts, made, known), _SYNC)
             kept_here = tuple(dict.fromkeys((*decide.kept_here, *last.kept_here)))
             brought_back = tuple(dict.fromkeys((*decide.brought_back, *last.brought_back)))

@@ -293,12 +293,9 @@ PIPELINE_GUARDS: Final[dict[str, object]] = {
 RESERVED: Final = ("pipeline.telemetry", "pipeline.telemetry_enabled")
 # Names of the Signet pipeline in snake case, beside those that are made of section and name: `worker_poll_ms`.
 ALIASES: Final[dict[str, str]] = {
-    "extraction.base_url": "extraction.endpoint",
-    "extraction_base_url": "extraction.endpoint",
-    "embedding.base_url": "embedding.endpoint",
-    "min_fact_confidence_for_write": "extraction.min_confidence",
-    "lease_timeout_ms": "worker.lease_timeout_ms",
-    "allow_update_delete": "autonomous.allow_update_delete",
+    "extraction.base_url": "extraction.endpoint", "extraction_base_url": "extraction.endpoint",
+    "embedding.base_url": "embedding.endpoint", "min_fact_confidence_for_write": "extraction.min_confidence",
+    "lease_timeout_ms": "worker.lease_timeout_ms", "allow_update_delete": "autonomous.allow_update_delete",
     "maintenance_interval_ms": "autonomous.maintenance_interval_ms",
     "maintenance_mode": "autonomous.maintenance_mode",
-}
+}  # fmt: skip

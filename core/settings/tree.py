@@ -103,12 +103,8 @@ def _settings_of(part: msgspec.Struct, prefix: str) -> Iterator[Setting]:
             for meta in (one for one in getattr(field.type, "__metadata__", ()) if isinstance(one, Meta)):
                 low, above = (meta.gt, True) if meta.gt is not None else (meta.ge, None)
                 said = {
-                    "title": meta.title,
-                    "low": low,
-                    "high": meta.le,
-                    "above": above,
-                    **(meta.extra or {}),
-                }
+                    "title": meta.title, "low": low, "high": meta.le, "above": above, **(meta.extra or {}),
+                }  # fmt: skip
                 more |= {what: value for what, value in said.items() if value is not None}
             yield Setting(name, field.type, field.default, **more)
 

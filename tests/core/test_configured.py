@@ -57,14 +57,10 @@ def test_saving_what_is_so_already_writes_nothing_not_even_into_the_log(memory: 
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("search.text_weight", -1.0),
-        ("search.text_weight", "much"),
-        ("search.text_weight", float("nan")),
-        ("search.nonsense", 1.0),
-        ("nonsense", 1),
-        ("unknown", ()),
+        ("search.text_weight", -1.0), ("search.text_weight", "much"), ("search.text_weight", float("nan")),
+        ("search.nonsense", 1.0), ("nonsense", 1), ("unknown", ()),
     ],
-)
+)  # fmt: skip
 def test_what_no_setting_can_be_is_refused_and_nothing_is_written(
     memory: Memory, name: str, value: object
 ) -> None:

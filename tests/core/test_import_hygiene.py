@@ -24,13 +24,9 @@ def _loaded_by(code: str) -> set[str]:
 def _modules_after(code: str) -> set[str]:
     report = "\nimport json, sys\nprint(json.dumps(sorted(sys.modules)))"
     done = subprocess.run(
-        [sys.executable, "-c", code + report],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
+        [sys.executable, "-c", code + report], cwd=ROOT, capture_output=True, text=True, check=True,
         timeout=60,
-    )
+    )  # fmt: skip
     return set(json.loads(done.stdout.splitlines()[-1]))
 
 

@@ -49,12 +49,9 @@ VALUE = 'Tr0"b4\\d/Ä😀+z9'
 TOKEN = "ghp" + "_16C7e42F292c6912E7710c838347Ae178B4a"
 NOW = 1_800_000_000_000
 SAMPLES = (
-    VALUE,
-    TOKEN,
-    "Blau3&Katze!77",
-    "correct horse/9!",
+    VALUE, TOKEN, "Blau3&Katze!77", "correct horse/9!",
     "-----BEGIN KEY-----\n" + "aB3d" * 12 + "\n-----END KEY-----",
-)
+)  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -261,13 +258,8 @@ def test_no_file_of_folder_cache_or_state_holds_it_afterwards(outside: Path) -> 
         assert len(holding(outside, VALUE)) > 15
         plan = Workspace(memory).masking()
         assert {place.what for place in plan.rewritten} >= {
-            "file",
-            "log",
-            "backup",
-            "quarantine",
-            "copy",
-            "pipeline",
-        }
+            "file", "log", "backup", "quarantine", "copy", "pipeline",
+        }  # fmt: skip
         assert VALUE not in repr(plan) + json.dumps(plan.to_dict(), ensure_ascii=False)
         deleted = {place.path for place in plan.places if place.deleted}
         assert {path.parent.name for path in deleted} == {"backups", "quarantine", "graph"}
@@ -539,15 +531,9 @@ def test_the_search_names_each_file_that_holds_it_or_cannot_be_looked_into(tmp_p
             writer.execute(statement)
             writer.commit()
     names = (
-        "plain.txt",
-        "nested.json",
-        "link.txt",
-        "pressed.gz",
-        "PACK",
-        "a.zip",
-        DATABASE_FILE,
+        "plain.txt", "nested.json", "link.txt", "pressed.gz", "PACK", "a.zip", DATABASE_FILE,
         f"deleted/{DATABASE_FILE}",
-    )
+    )  # fmt: skip
     left = {str(one.path.relative_to(tmp_path)): one.why for one in files_left([tmp_path], masks)}
     assert left == dict.fromkeys(names, "holds")
     (tmp_path / "broken").mkdir()

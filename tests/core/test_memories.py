@@ -43,11 +43,8 @@ def test_claude_codes_folders_are_found_the_newest_first_and_empty_ones_left_out
 def test_folders_of_facts_and_notes_are_found_wherever_they_likely_lie(tmp_path: Path) -> None:
     home, beside = tmp_path / "home", tmp_path / "beside"
     wanted = [
-        home / ".nuggets",
-        home / "work-nuggets",
-        home / "nuggets-tool" / ".nuggets",
-        beside / "Nuggets2",
-    ]
+        home / ".nuggets", home / "work-nuggets", home / "nuggets-tool" / ".nuggets", beside / "Nuggets2",
+    ]  # fmt: skip
     named = tmp_path / "named"
     for folder in (*wanted, named):
         a_memory(folder)

@@ -164,12 +164,9 @@ def test_newcomers_stay_where_what_was_could_not_be_read_whole() -> None:
         ProblemKind.UNREADABLE_NOTE, "graph.json: note 3", "cannot be read (null)", "graph.json"
     )
     part = Problem(
-        ProblemKind.UNREADABLE_FACT,
-        "memory.nugget.json: fact 2",
-        "cannot be read (x)",
-        "memory.nugget.json",
+        ProblemKind.UNREADABLE_FACT, "memory.nugget.json: fact 2", "cannot be read (x)", "memory.nugget.json",
         "memory",
-    )
+    )  # fmt: skip
     wanted = _memory(make_note(1), facts={"a": "1"}, problems=(problem, part))
     current = _memory(make_note(1), make_note(2), facts={"a": "1", "b": "2"})
     assert _back(current, wanted).empty

@@ -54,14 +54,10 @@ def test_a_search_takes_the_place_of_another_only_when_that_is_meant(memory: Mem
 @pytest.mark.parametrize(
     "search",
     [
-        SavedSearch("", "q"),
-        SavedSearch("n", "  "),
-        SavedSearch("n\x1b[2J", "q"),
-        SavedSearch("n", "q\x07"),
-        SavedSearch("n" * 101, "q"),
-        SavedSearch("n", "q" * 2001),
+        SavedSearch("", "q"), SavedSearch("n", "  "), SavedSearch("n\x1b[2J", "q"), SavedSearch("n", "q\x07"),
+        SavedSearch("n" * 101, "q"), SavedSearch("n", "q" * 2001),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_kept_is_refused(memory: Memory, search: SavedSearch) -> None:
     with pytest.raises(InvalidInputError):
         memory.searches.save(search)

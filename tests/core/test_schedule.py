@@ -13,14 +13,9 @@ from core.schedule import LastRun, due, is_waking, latest, moment_on, next_due
 from core.settings import ReflectionSettings, ScheduleSettings, Settings
 
 NAMES = (
-    "UTC",
-    "Europe/Berlin",
-    "America/New_York",
-    "Australia/Lord_Howe",
-    "Pacific/Apia",
-    "America/Havana",
+    "UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Pacific/Apia", "America/Havana",
     "America/Nuuk",
-)
+)  # fmt: skip
 
 
 def zone_of(name: str) -> tzinfo:
@@ -60,15 +55,11 @@ def test_it_is_due_from_the_set_time_on_and_done_once_it_ran() -> None:
 @pytest.mark.parametrize(
     ("now", "expected"),
     [
-        ("2026-11-22T03:00", True),
-        ("2026-11-22T03:59", True),
-        ("2026-11-22T04:00", False),
-        ("2026-11-22T07:59", False),
-        ("2026-11-22T08:00", True),
-        ("2026-11-22T21:59", True),
+        ("2026-11-22T03:00", True), ("2026-11-22T03:59", True), ("2026-11-22T04:00", False),
+        ("2026-11-22T07:59", False), ("2026-11-22T08:00", True), ("2026-11-22T21:59", True),
         ("2026-11-22T22:00", False),
     ],
-)
+)  # fmt: skip
 def test_a_missed_pass_waits_for_waking_hours(now: str, expected: bool) -> None:
     assert due(at(now), ran("2026-11-21T03:00"), settings(hour=3)) is expected
 

@@ -124,16 +124,11 @@ def test_a_new_page_says_what_it_was_made_of(title: str, content: str, kind: str
 @pytest.mark.parametrize(
     ("title", "file"),
     [
-        ("Deploy: needs the VPN", "deploy-needs-the-vpn.md"),
-        ("../../etc/passwd", "etc-passwd.md"),
-        ("CON", "con-note.md"),
-        ("Memory", "memory-note.md"),
-        ("Über Größe", "über-größe.md"),
-        ("...", "note-2.md"),
-        ("a" * 300, "a" * 60 + ".md"),
-        ("部署" * 60, "部署" * 20 + ".md"),
+        ("Deploy: needs the VPN", "deploy-needs-the-vpn.md"), ("../../etc/passwd", "etc-passwd.md"),
+        ("CON", "con-note.md"), ("Memory", "memory-note.md"), ("Über Größe", "über-größe.md"),
+        ("...", "note-2.md"), ("a" * 300, "a" * 60 + ".md"), ("部署" * 60, "部署" * 20 + ".md"),
     ],
-)
+)  # fmt: skip
 def test_names_of_new_pages_are_safe_on_every_system(title: str, file: str) -> None:
     assert dialect.file_for(title, {"note.md"}) == file
 

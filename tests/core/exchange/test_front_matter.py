@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from time import process_time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,14 +12,9 @@ from core.exchange import front_matter
 TEXTS = st.text(max_size=20)
 NAMES = st.text(min_size=1, max_size=12)
 VALUES = st.one_of(
-    TEXTS,
-    st.integers(-(10**15), 10**15),
-    st.floats(allow_nan=False, allow_infinity=False),
-    st.booleans(),
-    st.none(),
-    st.lists(TEXTS, max_size=4),
-    st.dictionaries(TEXTS, TEXTS | st.integers(0, 9), max_size=3),
-)
+    TEXTS, st.integers(-(10**15), 10**15), st.floats(allow_nan=False, allow_infinity=False), st.booleans(),
+    st.none(), st.lists(TEXTS, max_size=4), st.dictionaries(TEXTS, TEXTS | st.integers(0, 9), max_size=3),
+)  # fmt: skip
 
 
 @settings(max_examples=examples(300))
@@ -58,51 +51,32 @@ def test_what_people_type_is_read() -> None:
         "up: [[Note]]\n"
         "list:\n  - name: a\n    size: 1\n  - name: b"
     ) == {
-        "title": "A plain title",
-        "tags": ["auth", "two words", "three, four", 5],
-        "done": True,
-        "rank": 3,
-        "share": 1.5,
-        "empty": None,
-        "when": "2026-01-02",
-        "url": "https://example.org/a:b",
-        "aliases": ["one", "two"],
-        "metadata": {"type": "user", "inner": {"deep": "yes it is"}},
-        "folded": "first second\nthird\n",
-        "kept": "first\n  second\n",
-        "long": "goes on here",
-        "up": "[[Note]]",
-        "list": [{"name": "a", "size": 1}, {"name": "b"}],
-    }
+        "title": "A plain title", "tags": ["auth", "two words", "three, four", 5], "done": True, "rank": 3,
+        "share": 1.5, "empty": None, "when": "2026-01-02", "url": "https://example.org/a:b",
+        "aliases": ["one", "two"], "metadata": {"type": "user", "inner": {"deep": "yes it is"}},
+        "folded": "first second\nthird\n", "kept": "first\n  second\n", "long": "goes on here",
+        "up": "[[Note]]", "list": [{"name": "a", "size": 1}, {"name": "b"}],
+    }  # fmt: skip
 
 
 def test_values_that_people_leave_without_quotation_marks_are_read() -> None:
     assert read(
         "description: Use this: never that\nby: @ann\ndone: true\ntags: [a, b]\nup: [[A]], [[B]]"
     ) == {
-        "description": "Use this: never that",
-        "by": "@ann",
-        "done": True,
-        "tags": ["a", "b"],
+        "description": "Use this: never that", "by": "@ann", "done": True, "tags": ["a", "b"],
         "up": "[[A]], [[B]]",
-    }
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
     "inner",
     [
-        "Harbour Works Ltd.\n12 Pier Road",
-        "title: {{title}}\n{{#tags}}- {{.}}{{/tags}}",
-        "no field here",
-        "a: 1\na: 2",
-        'a: "unclosed',
-        "a:\n\tb: 1",
-        "a: !!python/object/apply:os.system\n - x",
-        "a: &bomb [x]\nb:\n - *bomb",
-        "a:\n" + "\n".join("  " * depth + "k:" for depth in range(1, 40)),
+        "Harbour Works Ltd.\n12 Pier Road", "title: {{title}}\n{{#tags}}- {{.}}{{/tags}}", "no field here",
+        "a: 1\na: 2", 'a: "unclosed', "a:\n\tb: 1", "a: !!python/object/apply:os.system\n - x",
+        "a: &bomb [x]\nb:\n - *bomb", "a:\n" + "\n".join("  " * depth + "k:" for depth in range(1, 40)),
         "a:\n " + "[" * 5000 + "]" * 5000,
     ],
-)
+)  # fmt: skip
 def test_what_is_no_yaml_stays_in_the_text_of_its_page(inner: str) -> None:
     page = f"---\n{inner}\n---\nDear reader,\n"
     assert front_matter.read(page) == ({}, page)

@@ -207,17 +207,8 @@ def test_markdown_keeps_every_text_letter_for_letter(title: str, content: str, t
 
 def test_a_vault_has_safe_names_that_stay(tmp_path: Path) -> None:
     titles = [
-        "../../evil",
-        "CON",
-        "a/b\\c:d*e?",
-        "x" * 300,
-        "",
-        "日本語" * 40,
-        "\u202eevil",
-        "same",
-        "same",
-        "Same",
-    ]
+        "../../evil", "CON", "a/b\\c:d*e?", "x" * 300, "", "日本語" * 40, "\u202eevil", "same", "same", "Same",
+    ]  # fmt: skip
     home = tmp_path / "first"
     write_graph(home, [note_object(n, title=title) for n, title in enumerate(titles)])
     memory = Memory.open(home)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -31,26 +30,10 @@ LAWS = settings(max_examples=30, deadline=None, suppress_health_check=list(Healt
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=40)
 WORDS = st.sampled_from(
     [
-        "a",
-        "b c",
-        "x: y",
-        "- z",
-        "# h",
-        "'q",
-        '"d"',
-        "yes",
-        "2024",
-        "[a]",
-        "{b}",
-        "to",
-        "&x",
-        "é",
-        "名",
-        "a,b",
-        "#tag",
-        "a #b",
+        "a", "b c", "x: y", "- z", "# h", "'q", '"d"', "yes", "2024", "[a]", "{b}", "to", "&x", "é", "名",
+        "a,b", "#tag", "a #b",
     ]
-)
+)  # fmt: skip
 TITLES = st.one_of(TEXT, WORDS).map(lambda text: normalise_line(text)[:200].strip()).filter(bool)
 TAGS = st.lists(st.one_of(TEXT, WORDS).map(normalise_tag).filter(bool), max_size=4, unique=True)
 LINKS = st.lists(
@@ -87,14 +70,10 @@ def notes(draw: Any) -> Note:
         ),
     )  # fmt: skip
     return note(
-        title=draw(TITLES),
-        content=content,
-        tags=tuple(draw(TAGS)),
-        hidden=draw(st.booleans()),
-        source_key=draw(st.one_of(st.none(), TITLES)),
-        nugget_name=draw(st.sampled_from(["team", "other"])),
+        title=draw(TITLES), content=content, tags=tuple(draw(TAGS)), hidden=draw(st.booleans()),
+        source_key=draw(st.one_of(st.none(), TITLES)), nugget_name=draw(st.sampled_from(["team", "other"])),
         **meta._asdict(),
-    )
+    )  # fmt: skip
 
 
 def said(page: str, of: Note) -> Note:
@@ -102,17 +81,12 @@ def said(page: str, of: Note) -> Note:
     found = dialect.read("some-page.md", page)
     return normalised_note(
         replace(
-            of,
-            title=found.title,
-            content=found.content,
-            tags=found.tags,
-            hidden=found.hidden,
-            source_key=found.key or None,
-            nugget_name=found.nugget or dialect.nugget,
+            of, title=found.title, content=found.content, tags=found.tags, hidden=found.hidden,
+            source_key=found.key or None, nugget_name=found.nugget or dialect.nugget,
             **infer_meta("note", "", "", (), found.meta)._asdict(),
         ),
         lambda _: True,
-    )
+    )  # fmt: skip
 
 
 def _plain(made: Note) -> Note:

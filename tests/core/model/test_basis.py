@@ -49,12 +49,9 @@ def _notes_in(value: object) -> list[dict[str, object]]:
 def test_the_basis_has_its_parts_in_order_and_at_most_twenty() -> None:
     links = tuple(make_link(make_note(number)) for number in range(10, 16))
     note = make_note(
-        1,
-        title="one two three four five",
-        content="a b1 c1 d1 e1 f1 g1 h1",
-        tags=tuple("tuvwxyz"),
+        1, title="one two three four five", content="a b1 c1 d1 e1 f1 g1 h1", tags=tuple("tuvwxyz"),
         links=links,
-    )
+    )  # fmt: skip
     basis = vector_spec(note).basis
     assert basis[:7] == (
         "kind:note", "subject:user:primary", "scope:user", "type:note", "source:explicit_user", "stability:durable",
@@ -62,13 +59,8 @@ def test_the_basis_has_its_parts_in_order_and_at_most_twenty() -> None:
     )  # fmt: skip
     assert basis[7:11] == ("title:one", "title:two", "title:three", "title:four")
     assert basis[11:17] == (
-        "content:b1",
-        "content:c1",
-        "content:d1",
-        "content:e1",
-        "content:f1",
-        "content:g1",
-    )
+        "content:b1", "content:c1", "content:d1", "content:e1", "content:f1", "content:g1",
+    )  # fmt: skip
     assert basis[17:] == ("tag:memory", "tag:t", "tag:u")
     assert len(basis) == BASIS_LIMIT
 

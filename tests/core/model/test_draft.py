@@ -46,12 +46,8 @@ def test_a_change_set_names_author_reason_time_and_kind() -> None:
     draft.put(make_note(2))
     made = draft.change_set("why", author=Author("agent", "s-1"), kind="import", id="abc")
     assert (made.id, made.at, made.reason, made.kind, str(made.author)) == (
-        "abc",
-        NOW_TEXT,
-        "why",
-        "import",
-        "s-1",
-    )
+        "abc", NOW_TEXT, "why", "import", "s-1",
+    )  # fmt: skip
     assert not made.empty
     assert draft.change_set("why").author == PERSON
     assert str(PERSON) == "you"

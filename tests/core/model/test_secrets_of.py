@@ -43,14 +43,10 @@ def test_what_was_said_to_be_none_holds_for_that_value_alone() -> None:
 
 def test_a_masked_note_holds_it_in_no_field_and_its_recipe_is_right() -> None:
     note = make_note(
-        1,
-        title=f"pw {VALUE}",
-        content=f"password {VALUE}",
-        tags=("a", VALUE.lower()),
-        links=(Link(to="x", reason=f"uses {VALUE}"),),
-        hidden_fact=HiddenFact(key="k", value=VALUE),
+        1, title=f"pw {VALUE}", content=f"password {VALUE}", tags=("a", VALUE.lower()),
+        links=(Link(to="x", reason=f"uses {VALUE}"),), hidden_fact=HiddenFact(key="k", value=VALUE),
         extra={"deep": [{"er": VALUE}]},
-    )
+    )  # fmt: skip
     told = MASKS.note(note)
     assert VALUE not in repr(told)
     assert "blau3katze" not in repr(told).lower()

@@ -19,12 +19,9 @@ from core.storage.personal.page_homes import folders_called
 
 # Title, nugget, scope.
 NOTES = [
-    ("Alpha ledger", "alpha", "project"),
-    ("Beta port", "Beta", "project"),
-    ("Shared linter", "tools", "shared"),
-    ("Beta shares", "Beta", "shared"),
-    ("My editor", "prefs", "user"),
-]
+    ("Alpha ledger", "alpha", "project"), ("Beta port", "Beta", "project"),
+    ("Shared linter", "tools", "shared"), ("Beta shares", "Beta", "shared"), ("My editor", "prefs", "user"),
+]  # fmt: skip
 OFFERED = {"Beta port", "Shared linter", "Beta shares", "My editor"}
 
 

@@ -285,35 +285,19 @@ def test_odd_nugget_names_make_one_section_that_is_found_again(name: str) -> Non
 # What a person wrote stays byte for byte
 
 _PIECES = (
-    "prose of mine {n}\nover two lines\n",
-    "## user\n\nwords in the section {n}\n",
+    "prose of mine {n}\nover two lines\n", "## user\n\nwords in the section {n}\n",
     "## user\n- mine {n}\n  - nested\n\n    deep paragraph\n- **key {n}**: mine\n",
     "## learnings\n```md\n## user\n- **note1**: not ours {n}\n\n```\n",
-    "<!-- hidden {n}\n## user\n- **note1**: not ours\n-->\n",
-    "text <!-- inline {n}\ngoes on --> here\n",
-    "### sub {n}\n\n- **sub {n}**: v\n",
-    "Title {n}\n=====\n\nUnder {n}\n-----\ntext\n",
-    "| a | b |\n|---|---|\n| {n} | 2 |\n",
-    "> quote {n}\n> ## user\n",
-    "- item {n}\n  ```\n  ## code\n",
-    "1. one {n}\n2. two\n",
-    "~~~\n- **note2**: {n}\n~~~\n",
-    "<pre>\n## user {n}\n\n- **note3**: x\n</pre>\n",
-    "    indented code {n}\n\n",
-    "# Top {n}\n",
-    "## zebra\n",
-    "* **starred {n}**: x\n+ plus\n",
-    "   \n\n",
-    "caf\udce9 latin bytes {n}\n",
-    "line\u2028separator {n}\u0085x\n",
+    "<!-- hidden {n}\n## user\n- **note1**: not ours\n-->\n", "text <!-- inline {n}\ngoes on --> here\n",
+    "### sub {n}\n\n- **sub {n}**: v\n", "Title {n}\n=====\n\nUnder {n}\n-----\ntext\n",
+    "| a | b |\n|---|---|\n| {n} | 2 |\n", "> quote {n}\n> ## user\n", "- item {n}\n  ```\n  ## code\n",
+    "1. one {n}\n2. two\n", "~~~\n- **note2**: {n}\n~~~\n", "<pre>\n## user {n}\n\n- **note3**: x\n</pre>\n",
+    "    indented code {n}\n\n", "# Top {n}\n", "## zebra\n", "* **starred {n}**: x\n+ plus\n", "   \n\n",
+    "caf\udce9 latin bytes {n}\n", "line\u2028separator {n}\u0085x\n",
 )  # fmt: skip
 _OPEN_ENDS = (
-    "",
-    "",
-    "no newline at the end",
-    "```\nnever closed\n## user\n",
-    "<!-- never closed\n- **note1**: x",
-)
+    "", "", "no newline at the end", "```\nnever closed\n## user\n", "<!-- never closed\n- **note1**: x",
+)  # fmt: skip
 
 
 def is_part_of(part: list[str], whole: list[str]) -> bool:

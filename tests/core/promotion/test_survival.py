@@ -23,47 +23,26 @@ PROMOTIONS = 50
 MARK = "\ufeff"
 # {n} makes lines of a person's their own: no two are alike, and none is like one of ours.
 PIECES = (
-    "prose of mine {n}\nover two lines {n}\n",
-    "## user{s}\n\nwords in the section {n}\n",
+    "prose of mine {n}\nover two lines {n}\n", "## user{s}\n\nwords in the section {n}\n",
     "## shared-context{s}\n- mine {n}\n  - nested {n}\n\n    deep paragraph {n}\n- **key {n}**: mine\n",
     "## learnings{s}\n```md\n## user\n- **note1**: not ours {n}\n\n```{s}\n",
     "<!-- hidden {n}\n## user{s}\n- **note1**: not ours {n}\n-->{s}\n",
-    "text <!-- inline {n}\ngoes on {n} --> here\n",
-    "### sub {n}\n\n- **sub {n}**: v\n",
-    "Title {n}\n====={s}\n\nUnder {n}\n-----{s}\ntext {n}\n",
-    "| a {n} | b |\n|---|---|{s}\n| {n} | 2 |\n",
-    "> quote {n}\n> ## user {n}\n",
-    "- item {n}\n  ```{s}\n  ## code {n}\n",
-    "1. one {n}\n2. two {n}\n   - below {n}\n     - and below {n}\n",
-    "~~~{s}\n- **note2**: {n}\n~~~{s}\n",
-    "<pre>{s}\n## user {n}\n\n- **note3**: {n}\n</pre>{s}\n",
-    "    indented code {n}\n\n",
-    "\t\ttabs {n}\n   three {n}\n",
-    "# Top {n}\n",
-    "* **starred {n}**: x\n+ plus {n}\n",
-    "   \n\n",
-    "caf\udce9 latin bytes {n}\n",
-    "line\u2028separator {n}\u0085x\n",
-    "- **note2**: by hand {n}\n",
-    "```{s}\nnever closed {n}\n",
-    "<!-- never closed {n}\n- **note1**: {n}\n",
+    "text <!-- inline {n}\ngoes on {n} --> here\n", "### sub {n}\n\n- **sub {n}**: v\n",
+    "Title {n}\n====={s}\n\nUnder {n}\n-----{s}\ntext {n}\n", "| a {n} | b |\n|---|---|{s}\n| {n} | 2 |\n",
+    "> quote {n}\n> ## user {n}\n", "- item {n}\n  ```{s}\n  ## code {n}\n",
+    "1. one {n}\n2. two {n}\n   - below {n}\n     - and below {n}\n", "~~~{s}\n- **note2**: {n}\n~~~{s}\n",
+    "<pre>{s}\n## user {n}\n\n- **note3**: {n}\n</pre>{s}\n", "    indented code {n}\n\n",
+    "\t\ttabs {n}\n   three {n}\n", "# Top {n}\n", "* **starred {n}**: x\n+ plus {n}\n", "   \n\n",
+    "caf\udce9 latin bytes {n}\n", "line\u2028separator {n}\u0085x\n", "- **note2**: by hand {n}\n",
+    "```{s}\nnever closed {n}\n", "<!-- never closed {n}\n- **note1**: {n}\n",
 )  # fmt: skip
 CONTENTS = (
-    "short",
-    "two\nlines",
-    "three\nmore\nlines",
-    "## x\n- **y**: z",
-    "```\ncode",
-    "a\n\nb\n  c",
-    "<!-- open",
+    "short", "two\nlines", "three\nmore\nlines", "## x\n- **y**: z", "```\ncode", "a\n\nb\n  c", "<!-- open",
     "1. a",
-)
+)  # fmt: skip
 REMARKS = (
-    "  a remark {n}\n",
-    "  - nested {n}\n    with text {n}\n",
-    "\n  a paragraph {n}\n",
-    "    deep {n}\n",
-)
+    "  a remark {n}\n", "  - nested {n}\n    with text {n}\n", "\n  a paragraph {n}\n", "    deep {n}\n",
+)  # fmt: skip
 
 
 class World:
@@ -150,15 +129,11 @@ class World:
         note = self.notes.get(id)
         if note is None:
             self.notes[id] = make_note(
-                number,
-                dice.choice(CONTENTS),
-                f"note{number}",
-                id=id,
+                number, dice.choice(CONTENTS), f"note{number}", id=id,
                 scope=dice.choice(["user", "shared", "self", "session"]),
                 nugget_name=dice.choice(["zebra", "ant"]),
-                tags=dice.choice([(), ("learnings",), ("preferences",)]),
-                hits=dice.randrange(6),
-            )
+                tags=dice.choice([(), ("learnings",), ("preferences",)]), hits=dice.randrange(6),
+            )  # fmt: skip
             return
         match dice.choice(
             ["edit", "edit", "title", "hide", "delete", "hits", "scope", "temporary", "secret"]
@@ -259,12 +234,9 @@ class World:
     suppress_health_check=[HealthCheck.too_slow],
 )
 @given(
-    seed=st.integers(0, 2**32),
-    start=st.lists(st.sampled_from(PIECES), max_size=6),
-    line_end=st.sampled_from(["\n", "\r\n"]),
-    front_matter=st.booleans(),
-    mark=st.booleans(),
-)
+    seed=st.integers(0, 2**32), start=st.lists(st.sampled_from(PIECES), max_size=6),
+    line_end=st.sampled_from(["\n", "\r\n"]), front_matter=st.booleans(), mark=st.booleans(),
+)  # fmt: skip
 def test_what_a_person_writes_survives_fifty_promotions_and_each_converges(
     seed: int, start: list[str], line_end: str, front_matter: bool, mark: bool
 ) -> None:

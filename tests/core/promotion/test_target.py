@@ -15,13 +15,9 @@ HOME = os.path.join(os.sep, "home", "ann")
 
 def target(memory_dir: str | None, setting: str = "", *there: str) -> str | None:
     return target_path(
-        memory_dir,
-        ["/srv/my proj/src", "/srv/my proj"],
-        HOME,
-        os.path.join(HOME, ".claude"),
-        PromotionSettings(memory_dir=setting),
-        there.__contains__,
-    )
+        memory_dir, ["/srv/my proj/src", "/srv/my proj"], HOME, os.path.join(HOME, ".claude"),
+        PromotionSettings(memory_dir=setting), there.__contains__,
+    )  # fmt: skip
 
 
 def test_the_setting_is_the_last_resort_and_without_it_there_is_no_target() -> None:

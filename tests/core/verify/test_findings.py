@@ -60,12 +60,9 @@ def test_a_fact_that_is_missing_in_its_file_comes_back_from_its_note() -> None:
 
 def test_a_fact_that_may_be_one_that_cannot_be_read_is_not_judged() -> None:
     fact = Problem(
-        ProblemKind.UNREADABLE_FACT,
-        "memory.nugget.json: fact 2",
-        "cannot be read (x)",
-        "memory.nugget.json",
+        ProblemKind.UNREADABLE_FACT, "memory.nugget.json: fact 2", "cannot be read (x)", "memory.nugget.json",
         "memory",
-    )
+    )  # fmt: skip
     draft = make_draft(make_fact_note(1, "k", "v"), facts={}, problems=(fact,))
     assert only(draft).kind == "unreadable-fact"
     note = Problem(ProblemKind.UNREADABLE_NOTE, "graph.json: note 2", "cannot be read (x)", "graph.json")
@@ -167,12 +164,8 @@ def test_values_that_the_format_does_not_know_are_only_told() -> None:
     )
     draft = make_draft(odd)
     assert [finding.kind for finding in findings(draft.snapshot)] == [
-        "no-time",
-        "confidence",
-        "unknown-scope",
-        "unknown-source",
-        "unknown-stability",
-    ]
+        "no-time", "confidence", "unknown-scope", "unknown-source", "unknown-stability",
+    ]  # fmt: skip
     repair(draft)
     assert draft.change_set("repaired").empty
 
@@ -180,12 +173,9 @@ def test_values_that_the_format_does_not_know_are_only_told() -> None:
 def test_a_second_file_of_a_nugget_and_a_newer_version_are_told() -> None:
     path = "/m/memory.nugget.json"
     second = Problem(
-        ProblemKind.SECOND_FILE,
-        path,
-        "a second file of the nugget memory; memory.donna.json is used",
-        path,
+        ProblemKind.SECOND_FILE, path, "a second file of the nugget memory; memory.donna.json is used", path,
         "memory",
-    )
+    )  # fmt: skip
     newer = "/m/graph/graph.json has version 9, newer than nuggets-tui supports (3)"
     draft = make_draft(facts={}, problems=(second,), read_only=newer, home="/m")
     assert [(finding.kind, finding.where) for finding in findings(draft.snapshot)] == [
@@ -202,12 +192,8 @@ def test_what_a_file_holds_that_cannot_be_read_is_told_as_it_is_loaded(tmp_path:
     (tmp_path / "other.nugget.json").write_bytes(b"{")
     told = [finding.kind for finding in findings(Memory.open(tmp_path).snapshot)]
     assert sorted(told) == [
-        "second-file",
-        "unreadable-fact",
-        "unreadable-fact",
-        "unreadable-file",
-        "unreadable-note",
-    ]
+        "second-file", "unreadable-fact", "unreadable-fact", "unreadable-file", "unreadable-note",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", HOSTILE)
