@@ -102,8 +102,8 @@ _DOCUMENT_STATES: Final = {
 }  # fmt: skip
 # Said wherever the hints of a note are shown.
 HINTS_OFF: Final = (
-    "Hints are off: no questions are made, and none is used. To switch them on, set enabled = true under"
-    " [pipeline.hints] in settings.toml, or pipeline.hints.enabled in the app's settings (ctrl+p)."
+    "Hints are off. To turn them on, set enabled = true under [pipeline.hints] in settings.toml, or"
+    " pipeline.hints.enabled in the app's settings (ctrl+p)."
 )
 _WORK: Final[tuple[tuple[JobStatus, str], ...]] = (
     ("leased", "running"),
@@ -366,7 +366,7 @@ def removal_words(planned: PlannedRemoval) -> Iterator[str]:
     if planned.proposals:
         stay = "proposal of it stays open" if planned.proposals == 1 else "proposals of it stay open"
         yield f"{planned.proposals:,} {stay}."
-    yield f"It can be brought back for {plural(planned.days, 'day')}; then its words are deleted."
+    yield f"You can restore it for {plural(planned.days, 'day')}; then it is deleted."
 
 
 def removed_at(history: Iterable[HistoryRow]) -> int | None:

@@ -114,7 +114,7 @@ def _reflection_lines(
     yield f"Looked at {plural(result.inspected, 'note')}. {done}"
     if doubts:
         changes = plural(len(doubts), "uncertain change")
-        yield dim(f"{changes} (link?, hide?, scope?); only --accept carries them out")
+        yield dim(f"{changes} (link?, hide?, scope?); only --accept applies them")
     left = left_for_later(result)
     yield from [dim(f"{left} To do all at once: nuggets reflect --all")] if left else []
 

@@ -133,8 +133,8 @@ def _answer(memory: Memory, found: Recall) -> Iterator[Line]:
     return answers.candidate_lines(memory, found, now)
 
 
-def _say_how_it_ended(call: Invocation, query: str, found: Recall) -> None:
-    """Says on standard error what the lines of an answer are not."""
+def _say_how_it_ended(call: Invocation, query: str, found: Recall, *, searched: bool = False) -> None:
+    """Says on standard error what the lines of an answer are not. searched: they are those of a search."""
     short = shorten(query)
     if not found.found and found.passages and not found.candidates:
         call.note(f"no note answers {short!r}; these parts of documents may")
@@ -142,7 +142,9 @@ def _say_how_it_ended(call: Invocation, query: str, found: Recall) -> None:
         call.note(f"not sure what answers {short!r}; these notes may")
     elif not found.found:
         further = f"; to look further: nuggets search {shlex.quote(query)}" if short == query else ""
-        call.note(f"nothing found for {short!r}{further}")
+        call.note(
+            f"no confident answer to {short!r}" if searched else f"nothing found for {short!r}{further}"
+        )
 
 
 def recall_document(found: Recall) -> dict[str, Any]:
@@ -254,7 +256,7 @@ def search(call: Invocation, words: tuple[str, ...], limit: int, explain: str | 
         )  # fmt: skip
         return NOT_FOUND if unlikely and not note_id else 0
     if not answer.found and answer.judgement != "found" and found.hits:
-        _say_how_it_ended(call, query, answer)
+        _say_how_it_ended(call, query, answer, searched=True)
     stale = memory.stale_references(hit.note for hit in found.hits)
     call.answer(
         lambda: [hit_document(hit, stale) for hit in found.listed],

@@ -148,10 +148,7 @@ def add(
     told = [
         as_json(one.document) | pick(one, "outcome job_id", replaces=one.replaces or None) for one in added
     ]
-    lines: list[Line] = [
-        (f"{_OUTCOMES[one.outcome]} ", bold(_title(one.document)), dim(f"  {one.document.id}"))
-        for one in added
-    ]
+    lines: list[Line] = [(f"{_OUTCOMES[one.outcome]} ", *_called(one.document)) for one in added]
     if any(one.job_id is not None for one in added):
         lines.append(dim("`nuggets daemon` indexes it, or the app while it is open."))
     call.answer(told, lines)
@@ -189,7 +186,7 @@ def show(call: Invocation, document: str, only_text: bool) -> None:
         text = pipeline.documents.text(one.id)
     added = f"added {age(one.created_at, datetime.now(UTC))}"
     head: list[Line] = [
-        (bold(_title(one)), dim(f"  {one.id}")),
+        _called(one),
         f"{document_state(one)} · {one.length:,} characters · {added}",
         *([dim(one.source)] if one.source else []),
         *([dim(f"replaced by {one.replaced_by}")] if one.replaced_by else []),
@@ -247,6 +244,12 @@ def _named(document: str) -> str:
     """An id or a title as it is, the path of a file as it was stored."""
     path = Path(document).expanduser()
     return str(path.absolute()) if path.is_file() else document
+
+
+def _called(document: Document) -> tuple[Span, ...]:
+    """Its title and its id, where these are two."""
+    title = _title(document)
+    return (bold(title), dim(f"  {document.id}" if title != document.id else ""))
 
 
 def _title(document: Document) -> str:

@@ -13,9 +13,6 @@ from typing import Any
 import pytest
 from kits.agent_files import NAMES, tree
 
-from core.agents.targets import AGENT_FILES
-from nuggets_tui.agent_files import NAMES as OFFERED
-
 NO_STATE = (".local", ".nuggets", "memory", ".cache")
 
 
@@ -151,19 +148,3 @@ def test_the_doctor_changes_nothing(user: Path, nuggets: Any) -> None:
     before = all_files(user)
     nuggets("doctor")
     assert all_files(user) == before
-
-
-def test_every_agent_whose_files_are_known_is_offered() -> None:
-    assert tuple(AGENT_FILES) == OFFERED == NAMES
-
-
-@pytest.mark.parametrize("words", [("install", "claude"), ("remove", "claude"), ("install", "codex")])
-def test_an_agent_connects_and_disconnects_none(
-    user: Path, nuggets: Any, monkeypatch: pytest.MonkeyPatch, words: tuple[str, str]
-) -> None:
-    nuggets.ok("agent", "install", "claude")
-    before = tree(user)
-    monkeypatch.setenv("CODEX_THREAD_ID", "1")
-    assert nuggets("agent", *words).exit_code == 2
-    nuggets.ok("agent", *words, "--dry-run")
-    assert tree(user) == before

@@ -33,18 +33,6 @@ def test_own_questions_and_prepared_sets_come_in_one_document(nuggets: Any, tmp_
     assert "1/1" in said
 
 
-def test_without_a_path_the_questions_beside_the_memory_are_asked(nuggets: Any) -> None:
-    nuggets.ok("remember", "app", "test command", "pytest -q")
-    nuggets.fails("bench", code=2)
-    (nuggets.home / "questions.toml").write_text('[[question]]\ntext = "zebra"\nexpect = "unknown"\n')
-    (own,) = nuggets.json("bench")
-    assert own["unanswerableClaimed"] == {"number": 0, "total": 1, "share": 0.0, **_interval(own)}
-
-
-def _interval(own: Any) -> dict[str, float]:
-    return {name: own["unanswerableClaimed"][name] for name in ("low", "high")}
-
-
 def test_what_is_no_set_ends_with_one_error(nuggets: Any, tmp_path: Path) -> None:
     for name, text in (("a.json", "{"), ("b.toml", "x = 1"), ("c.json", '{"collections": 3}')):
         (tmp_path / name).write_text(text)

@@ -75,37 +75,6 @@ def test_an_agent_within_another_is_told_from_either(monkeypatch: pytest.MonkeyP
     assert author().name == "claude+codex"
 
 
-def test_what_an_agent_writes_is_logged_as_the_agent_and_is_from_an_agent(
-    nuggets: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CLAUDECODE", "1")
-    nuggets.ok("remember", "app", "user: editor", "helix")
-    nuggets.ok("note", "add", "Deploys", "They go out on Tuesdays", "--nugget", "app")
-    for note in nuggets.notes():
-        assert (note["source"], note["confidence"]) == ("agent_reflection", 0.75), note["title"]
-        assert "source:agent_reflection" in note["vector"]["basis"]
-    for entry in nuggets.json("log"):
-        assert (entry["author"], entry["authorKind"]) == ("claude", "agent")
-
-
-@pytest.mark.parametrize("named", ["codex", "Codex", "codex-cli"])
-def test_as_names_the_author_whatever_the_environment_says(
-    nuggets: Any, monkeypatch: pytest.MonkeyPatch, named: str
-) -> None:
-    monkeypatch.setenv("CLAUDECODE", "1")
-    monkeypatch.setenv("NUGGETS_AUTHOR", "somebody")
-    nuggets.ok("--as", named, "remember", "app", "k", "v")
-    assert nuggets.json("log")[0]["author"] == "codex"
-    nuggets.ok("remember", "app", "k2", "v", "--as", "my script")
-    assert nuggets.json("log")[0]["author"] == "my script"
-
-
-@pytest.mark.parametrize("named", ["", "  ", "reflection", "Pipeline", "program", "x" * 65])
-def test_as_takes_no_name_that_is_none(nuggets: Any, named: str) -> None:
-    assert "--as" in nuggets.fails("remember", "app", "k", "v", "--as", named)
-    assert not nuggets.home.exists()
-
-
 def test_undo_takes_back_the_callers_own_change_and_never_anothers(
     nuggets: Any, person: Callable[..., Any]
 ) -> None:
@@ -140,26 +109,3 @@ def test_what_a_caller_writes_that_names_no_agent_is_taken_for_what_the_user_sai
     notes = {note["title"]: note for note in json.loads(nuggets.graph.read_bytes())["notes"]}
     assert (notes["Port"]["source"], notes["Port"]["confidence"]) == ("explicit_user", 0.9)
     assert (notes["Other"]["source"], notes["Other"]["confidence"]) == ("agent_reflection", 0.75)
-
-
-def test_an_agent_takes_back_no_change_of_the_settings(nuggets: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    nuggets.ok("note", "add", "A", "text")
-    entry = nuggets.json("promote", "--automatic", "never")["entry"]
-    before = (nuggets.home / "settings.toml").read_bytes()
-    monkeypatch.setenv("CLAUDECODE", "1")
-    assert nuggets("undo", entry).exit_code == 2
-    assert nuggets("undo", f"{entry}.1").exit_code == 2
-    # Nor by calling itself the person, whose last change it was.
-    assert nuggets("--as", "me", "undo").exit_code == 2
-    assert (nuggets.home / "settings.toml").read_bytes() == before
-
-
-@pytest.mark.parametrize("words", [("daemon", "--once"), ("secrets", "--mask", "--yes")])
-def test_an_agent_runs_no_daily_pass_and_masks_nothing(
-    nuggets: Any, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
-) -> None:
-    nuggets.ok("note", "add", "Deploys", "They go out on Tuesdays")
-    before = nuggets.bytes()
-    monkeypatch.setenv("CLAUDECODE", "1")
-    assert nuggets(*words).exit_code == 2
-    assert nuggets.bytes() == before

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 VALUE = "Blau3" + "Katze!77"
 SAID = f"The password is {VALUE}"
 
@@ -30,12 +28,6 @@ def warned(nuggets: Any, *args: str, input: str | None = None) -> dict[str, Any]
     return dict(warning)
 
 
-def test_remember_stores_it_and_says_so(nuggets: Any) -> None:
-    warning = warned(nuggets, "remember", "home", "wifi password", VALUE)
-    assert nuggets.json("notes", "--facts", "--nugget", "home")[0]["value"] == VALUE
-    assert warning["id"] == nuggets.notes()[0]["id"]
-
-
 def test_note_add_says_it_of_a_title_too(nuggets: Any) -> None:
     warning = warned(nuggets, "note", "add", "Wifi", "-", input=SAID)
     assert [note["content"] for note in nuggets.notes()] == [SAID, SAID]
@@ -43,31 +35,7 @@ def test_note_add_says_it_of_a_title_too(nuggets: Any) -> None:
     warned(nuggets, "note", "add", SAID, "in the title")
 
 
-def test_note_edit_says_it_of_what_was_typed_alone(nuggets: Any) -> None:
-    id = nuggets.json("note", "add", "Wifi", "in the vault")["id"]
-    warned(nuggets, "note", "edit", id, "--content", SAID)
-    told = nuggets("note", "edit", id, "--tag", "wifi")
-    assert (told.exit_code, told.stderr) == (0, "")
-    assert "warnings" not in nuggets.json("note", "edit", id, "--untag", "wifi")
-
-
 def test_ingest_says_it_of_the_text(nuggets: Any) -> None:
     warning = warned(nuggets, "ingest", "-", input=f"Anna runs staging. {SAID} there.")
     assert warning["id"].startswith("raw-")
     assert "no model sees" in warning["message"]
-
-
-@pytest.mark.parametrize("what", ["note", "text"])
-def test_the_ways_it_names_end_it(nuggets: Any, what: str) -> None:
-    args = ("note", "add", "Wifi", SAID) if what == "note" else ("ingest", "-")
-    said = None if what == "note" else SAID
-    warning = nuggets.json(*args, input=said)["warnings"][0]
-    nuggets.ok("secrets", "--none", warning["id"])
-    if what == "note":
-        again = nuggets.json("note", "edit", warning["id"], "--content", SAID + ".")
-    else:
-        again = nuggets.json(*args, input=said)
-    assert "warnings" not in again
-    other = nuggets.json("note", "add", "Other", "password: " + "An0ther!one")["warnings"][0]
-    nuggets.ok("secrets", "--mask", other["id"], "--yes")
-    assert "An0ther" not in str(nuggets.notes())

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -35,14 +33,6 @@ def _always_waking(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (home / "settings.toml").write_text("[schedule]\nwaking_from = 0\nwaking_to = 24\n", encoding="utf-8")
 
 
-def never(home: Path) -> None:
-    """Nothing is due at this hour."""
-    hour = (datetime.now().astimezone() - timedelta(hours=3)).hour
-    (home / "settings.toml").write_text(
-        f"[reflection]\nhour = {hour}\n[schedule]\nwaking_from = 0\nwaking_to = 0\n", encoding="utf-8"
-    )
-
-
 def test_a_due_pass_runs_once(nuggets: Any, home: Path) -> None:
     first = nuggets.json("reflect", "--if-due")
     assert (first["ran"], first["reason"], first["problems"]) == (True, None, [])
@@ -52,16 +42,6 @@ def test_a_due_pass_runs_once(nuggets: Any, home: Path) -> None:
     assert (again["ran"], again["reason"], again["reflection"]) == (False, "not due", None)
     assert set(again) == set(first)
     assert nuggets.ok("reflect", "--if-due").startswith("Not due. Next pass: ")
-
-
-def test_not_due_is_no_error_and_makes_no_file(
-    nuggets: Any, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("MEMORY_REFLECTION_HOUR")
-    never(home)
-    before = sorted(path.name for path in home.iterdir())
-    assert nuggets.json("reflect", "--if-due")["reason"] == "not due"
-    assert sorted(path.name for path in home.iterdir()) == before
 
 
 def test_where_there_is_no_memory_it_says_so_and_makes_none(nuggets: Any, home: Path) -> None:
@@ -81,13 +61,6 @@ def test_what_is_no_folder_is_bad_input_and_not_waited_for(
     before = plain_file.read_bytes()
     assert "is not a folder" in nuggets.fails("--home", str(plain_file), *asked)
     assert plain_file.read_bytes() == before
-
-
-@pytest.mark.parametrize(
-    "other", [["--dry-run"], ["--limit", "3"], ["--accept", "x"], ["--nugget", "memory"]]
-)
-def test_it_goes_with_no_choice_of_changes(nuggets: Any, other: list[str]) -> None:
-    assert "--if-due: can be combined with --yes only" in nuggets.fails("reflect", "--if-due", *other)
 
 
 def test_a_pass_that_fails_is_an_error_and_stays_due(nuggets: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,18 +91,6 @@ def test_status_says_when_it_ran_when_it_is_due_and_that_no_daemon_runs(nuggets:
         r"daily  last \d{4}-\d\d-\d\d \d\d:\d\d, due \d{4}-\d\d-\d\d \d\d:\d\d; no daemon",
         nuggets.ok("status"),
     )
-
-
-def test_the_printed_crontab_line_starts_this_memory(nuggets: Any, home: Path) -> None:
-    said = nuggets.ok("schedule", "print", "--cron")
-    line = said.splitlines()[0]
-    assert line.startswith("0 * * * * ")
-    words = shlex.split(line)
-    assert words[words.index("--home") :] == ["--home", str(home), "reflect", "--if-due", ">/dev/null"]
-    assert "MEMORY_REFLECTION_HOUR: set in this shell only" in said
-    document = nuggets.json("schedule", "print", "--systemd")
-    assert [Path(part["path"]).suffix for part in document["parts"]] == [".service", ".timer"]
-    assert nuggets.json("schedule", "print")["kind"] in ("systemd", "cron")
 
 
 # Real processes

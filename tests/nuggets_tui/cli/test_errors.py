@@ -9,38 +9,8 @@ import pytest
 
 from core.errors import ConflictError
 from core.memory import Memory
-from nuggets_tui.cli import RENAMED, SECTIONS, notes, overview, program
+from nuggets_tui.cli import SECTIONS, notes, overview, program
 from nuggets_tui.cli.options import short_help
-
-
-@pytest.mark.parametrize(
-    "args",
-    [
-        ("nonsense",),
-        ("--nonsense", "list"),
-        ("status", "extra"),
-        ("remember", "project"),
-        ("note",),
-        ("note", "shw", "x"),
-        ("note", "hide"),
-        ("notes", "--limit", "0"),
-        ("notes", "--limit", "many"),
-        ("notes", "--scope", "nowhere"),
-        ("notes", "--sort", "sideways"),
-        ("search", "x", "--limit", "-3"),
-        ("note", "add", "t", "c", "--confidence", "high"),
-        ("note", "add", "t", "c", "--confidence", "nan"),
-        ("reflect", "--limit", "1.5"),
-        ("recall",),
-        ("note", "show", "x", "--hom"),
-        ("forget", "a", "\x1b[31m\n\nred", "extra\x07"),
-    ],
-)
-def test_bad_input_is_one_line_and_exit_code_two(nuggets: Any, args: tuple[str, ...]) -> None:
-    line = nuggets.fails(*args)
-    assert line.startswith("nuggets: ")
-    assert line.isprintable()
-    assert nuggets.fails(*args, "--json") or True
 
 
 @pytest.mark.parametrize(
@@ -83,24 +53,6 @@ def test_a_conflict_or_a_system_that_refuses_leaves_standard_output_empty_with_j
         assert str(error.args[-1]) in nuggets.fails("remember", "ops", "k", "w", "--json", code=code)
 
 
-def test_a_mistyped_command_is_answered_with_the_nearest(nuggets: Any) -> None:
-    assert "recall" in nuggets.fails("recal", "x")
-
-
-def test_a_broken_graph_is_named_and_its_bytes_stay(nuggets: Any) -> None:
-    nuggets.ok("note", "add", "One", "Text")
-    nuggets.graph.write_bytes(nuggets.graph.read_bytes()[:-40])
-    before = nuggets.bytes()
-    for args in (
-        ("notes",),
-        ("remember", "project", "k", "v"),
-        ("note", "add", "Two", "Text"),
-        ("reflect",),
-    ):
-        assert "graph.json" in nuggets.fails(*args)
-    assert nuggets.bytes() == before
-
-
 @pytest.mark.slow
 def test_an_unexpected_error_is_called_a_bug_without_a_traceback(
     nuggets: Any, monkeypatch: pytest.MonkeyPatch
@@ -124,23 +76,6 @@ def test_an_interrupt_ends_quietly_with_130(nuggets: Any, monkeypatch: pytest.Mo
     result = nuggets("status")
     assert result.exit_code == 130
     assert "Traceback" not in result.stderr
-
-
-def test_what_was_called_otherwise_before_answers_and_says_what_it_is_called(nuggets: Any) -> None:
-    nuggets.ok("remember", "web", "port", "8080")
-    for words in (("list",), ("facts", "web"), ("why", "port", "port"), ("clear", "web", "--yes")):
-        result = nuggets(*words)
-        assert (result.exit_code, RENAMED[words[0]] in result.stderr) == (0, True), words
-
-
-def test_without_a_terminal_no_command_is_help_and_exit_code_two(nuggets: Any) -> None:
-    result = nuggets()
-    assert result.exit_code == 2
-    assert "Usage: nuggets" in result.stdout
-    assert "remember" in result.stdout
-    assert "the app needs a terminal" in result.stderr
-    assert "give a command" in result.stderr
-    assert nuggets("--json").stdout == ""
 
 
 def test_help_of_every_command_says_one_sentence(nuggets: Any) -> None:
@@ -180,16 +115,3 @@ def test_a_setting_that_cannot_be_used_is_told_and_stops_no_command(
             assert "settings.toml" in told or args[0] == "schedule"
     assert any("settings.toml" in told for told in nuggets.json("status")["warnings"])
     assert (home / "settings.toml").read_text() == text
-
-
-@pytest.mark.parametrize("query", ["", "  "])
-@pytest.mark.parametrize("command", ["search", "recall"])
-def test_an_empty_question_is_bad_input(nuggets: Any, command: str, query: str) -> None:
-    assert "the question is empty" in nuggets.fails(command, query)
-    assert nuggets(command, query, "--json").exit_code == 2
-
-
-@pytest.mark.parametrize("name", ["a\x1bb", "a\x07", "a\u202eb", "a\u200bb"])
-def test_an_author_that_cannot_be_shown_is_bad_input(nuggets: Any, name: str) -> None:
-    assert "--as" in nuggets.fails("remember", "project", "key", "value", "--as", name)
-    assert not nuggets.home.exists()

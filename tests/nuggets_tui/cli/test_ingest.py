@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -21,97 +20,11 @@ def _no_agent(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def test_a_text_from_standard_input_is_kept_and_answered_with_every_field(nuggets: Any) -> None:
-    found = nuggets.json("ingest", "--project", "/src/app", "--session", "s1", input=f"{SAID}\n")
-    assert found == {
-        "id": found["id"],
-        "status": "queued",
-        "jobId": 1,
-        "duplicateOf": None,
-        "nuggetName": "app",
-        "project": "/src/app",
-        "session": "s1",
-        "entities": ["Caroline", "PostgreSQL", "MongoDB"],
-        "protected": True,
-        "warning": "",
-    }
-    with Pipeline.open(nuggets.home) as pipeline:
-        raw = pipeline.raw(found["id"])
-        assert (raw.content, raw.source_type, raw.author) == (f"{SAID}\n", "text", "agent:command line")
-        assert [job.target for job in pipeline.jobs()] == [raw.id]
-
-
-def test_a_text_from_a_file_is_kept(nuggets: Any, tmp_path: Path) -> None:
-    file = tmp_path / "summary.md"
-    file.write_bytes(f"# Größe\r\n\r\n{SAID}".encode())
-    lines = nuggets.ok("ingest", str(file)).splitlines()
-    assert lines[0].startswith("Saved as raw-")
-    assert lines[0].endswith("facts found in it go to memory.")
-    assert lines[1:3] == ["It mentions Caroline, PostgreSQL, MongoDB.", "It contains a decision."]
-    assert "nuggets daemon" in lines[3]
-    with Pipeline.open(nuggets.home) as pipeline:
-        raw = pipeline.raw(lines[0].split()[2].rstrip(";"))
-        assert (raw.content.encode(), raw.source_type) == (file.read_bytes(), "file")
-
-
-def test_of_a_conversation_that_an_agent_kept_what_was_said_is_submitted(
-    nuggets: Any, tmp_path: Path
-) -> None:
-    kept = [
-        {"type": "session_meta", "payload": {"id": "s"}},
-        {
-            "type": "response_item",
-            "payload": {"type": "message", "role": "user", "content": "We deploy with Nomad."},
-        },
-        {"type": "response_item", "payload": {"type": "reasoning", "summary": [{"text": "the marmot hums"}]}},
-    ]
-    path = tmp_path / "rollout.jsonl"
-    path.write_text("\n".join(map(json.dumps, kept)))
-    id = nuggets.json("ingest", str(path))["id"]
-    shown = nuggets.ok("pipeline", "text", id)
-    assert "We deploy with Nomad." in shown
-    assert "marmot" not in shown
-    plain = tmp_path / "users.jsonl"
-    plain.write_text('{"type": "user", "name": "Anna of the marmots"}')
-    assert "marmots" in nuggets.ok("pipeline", "text", nuggets.json("ingest", str(plain))["id"])
-
-
-def test_a_repetition_is_said(nuggets: Any) -> None:
-    first = nuggets.json("ingest", "-", input=SAID)["id"]
-    again = nuggets.json("ingest", "-", input=SAID.upper())
-    assert (again["status"], again["duplicateOf"], again["jobId"]) == ("duplicate", first, None)
-    assert f"{first} says the same" in nuggets.ok("ingest", input=f"  {SAID}")
-
-
 def test_the_session_of_the_environment_is_taken(nuggets: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert nuggets.json("ingest", input="Nobody says whose")["session"] == ""
     monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "of-claude")
     assert nuggets.json("ingest", input="Claude says")["session"] == "of-claude"
     assert nuggets.json("ingest", "--session", "s1", input="Somebody says")["session"] == "s1"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "text", "said"),
-    [
-        (["-"], " \n", "standard input: is empty"),
-        (["-"], b"\xff\xfe", "not UTF-8"),
-        (["--nugget", " "], SAID, "--nugget"),
-        (["--nugget", "a/b"], SAID, "not a valid nugget name"),
-        (["--transcript", "talk.txt"], SAID, "name it with --session"),
-        (["--session", "s", "--transcript", "-"], SAID, "cannot hold both"),
-        (["--session", "s", "--transcript", "no/such/file"], SAID, "No such file"),
-        (["no/such/file"], SAID, "No such file"),
-        (["/"], SAID, "directory"),
-        ([""], SAID, "FILE: the name is empty"),
-    ],
-)
-def test_what_cannot_be_kept_is_refused_before_anything_is(
-    nuggets: Any, arguments: list[str], text: str | bytes, said: str
-) -> None:
-    assert said in nuggets.fails("ingest", *arguments, input=text)
-    assert not Pipeline.exists(nuggets.home) or Database.open(nuggets.home).reading.connection.execute(
-        "SELECT count(*) FROM raw_memories"
-    ).fetchone()[0] == 0  # fmt: skip
 
 
 def test_a_text_that_does_not_end_is_refused_before_it_fills_the_machine(
@@ -163,13 +76,6 @@ def test_an_expanded_recall_gives_the_part_of_the_conversation(nuggets: Any) -> 
     assert "≡ session s1" in lines
     assert any(SAID in line for line in lines)
     assert lines[-1].endswith(" …")
-
-
-def test_without_expand_and_without_a_pipeline_nothing_is_looked_up(nuggets: Any) -> None:
-    nuggets.ok("remember", "project", "test cmd", "pytest -q")
-    assert "transcripts" not in nuggets.json("recall", "test cmd")
-    assert nuggets.json("recall", "test cmd", "--expand")["transcripts"] == []
-    assert not Pipeline.exists(nuggets.home)
 
 
 def test_a_damaged_conversation_leaves_the_answer(nuggets: Any) -> None:

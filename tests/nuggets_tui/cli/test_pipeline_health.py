@@ -24,21 +24,6 @@ def pipeline(nuggets: Any) -> Iterator[Pipeline]:
         yield opened
 
 
-def test_where_nothing_was_submitted_there_is_nothing_to_measure(nuggets: Any) -> None:
-    assert "nothing to measure" in nuggets.ok("pipeline", "health")
-    assert nuggets.json("pipeline", "health") is None
-    assert not Pipeline.exists(nuggets.home)
-
-
-def test_a_healthy_pipeline_says_so_and_ends_with_0(nuggets: Any, pipeline: Pipeline) -> None:
-    told = nuggets.json("pipeline", "health")
-    assert (told["status"], told["score"], told["recommendations"]) == ("healthy", 1.0, [])
-    assert [one["name"] for one in told["domains"]] == [
-        "queue", "provider", "index", "storage", "mutation", "duplicate",
-    ]  # fmt: skip
-    assert nuggets.ok("pipeline", "health").startswith("healthy  100%  All is well.")
-
-
 def test_what_is_wrong_is_said_with_what_to_do_and_ends_with_1(nuggets: Any, pipeline: Pipeline) -> None:
     kill_jobs(pipeline, Clock())
     with pipeline.database.write() as writer:
@@ -93,18 +78,6 @@ def test_what_a_newer_version_wrote_is_not_called_healthy(nuggets: Any, pipeline
     assert "newer than nuggets-tui supports" in nuggets.fails("pipeline", "health")
     assert (nuggets.home / "nuggets.db").read_bytes() == before
     assert "newer than nuggets-tui supports" in nuggets("doctor").stdout
-
-
-def test_a_repair_that_ran_just_now_is_denied_unless_it_is_forced(nuggets: Any, pipeline: Pipeline) -> None:
-    named = ("pipeline", "maintain", "--action", "checkFtsConsistency")
-    nuggets.ok(*named)
-    [denied] = nuggets.json(*named, code=1)
-    assert (denied["status"], denied["gate"]) == ("denied", "cooldown")
-    # An agent may not.
-    [denied] = nuggets.json(*named, "--force", code=1)
-    assert denied["gate"] == "cooldown"
-    [run] = nuggets.json("--as", "me", *named, "--force")
-    assert run["status"] == "done"
 
 
 def test_doctor_names_an_unhealthy_pipeline_and_settings_that_are_reserved(

@@ -120,16 +120,6 @@ def test_a_text_cannot_settle_what_is_about_no_text(nuggets: Any) -> None:
     assert nuggets.notes() == []
 
 
-@pytest.mark.parametrize(
-    "args",
-    [("--incoming",), ("--text", "x"), ("ID", "--incoming", "--current"), ("ID", "--current", "--text", "x")],
-)
-def test_half_a_choice_or_two_are_refused(waiting: tuple[Any, str], args: tuple[str, ...]) -> None:
-    nuggets, id = waiting
-    nuggets.fails("resolve", *(id if arg == "ID" else arg for arg in args))
-    assert content(nuggets) == "Sunday"
-
-
 # Conflict copies
 
 
@@ -302,10 +292,3 @@ def test_all_conflicts_that_wait_are_settled_at_once(
     done = nuggets.json("resolve", "--all", side)
     assert (done["conflicts"], len(done["changeSets"])) == ([], 1)
     assert nuggets.notes()[0]["content"] == content
-
-
-def test_settling_all_says_what_it_needs(waiting: tuple[Any, str]) -> None:
-    nuggets, id = waiting
-    for arguments in (["--all"], [id, "--all", "--incoming"], ["--all", "--text", "x"]):
-        assert nuggets("resolve", *arguments).exit_code == 2
-    assert len(nuggets.json("resolve", code=3)["conflicts"]) == 1

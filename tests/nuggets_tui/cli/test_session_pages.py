@@ -71,16 +71,3 @@ def test_after_its_end_a_session_says_what_helped_and_how_that_was_told(
     )
     listed = recalled.json("session")[0]
     assert (listed["given"], listed["used"], listed["score"], listed["lexicalUse"]) == (2, 1, None, 0.5)
-
-
-def test_an_id_that_means_no_session_or_several_is_one_error(recalled: Any) -> None:
-    with Pipeline.open(recalled.home) as pipeline:
-        pipeline.sessions.follow(SessionEvent("start", "talk-2"))
-    assert "no session has this id" in recalled.fails("session", "show", "nothing", code=1)
-    assert "2 sessions begin so" in recalled.fails("session", "show", "talk")
-    recalled.ok("session", "show", "talk-2")
-
-
-def test_without_any_session_it_says_so(nuggets: Any) -> None:
-    assert "there is no session" in nuggets.fails("session", "show", code=1)
-    assert "there is no session" in nuggets.fails("session", "show", "x", code=1)

@@ -50,33 +50,6 @@ def test_each_hit_says_whose_it_is_in_words_and_json(own: CommandLine) -> None:
     assert [hit["title"] for hit in own.json("search", "make is:mine")] == ["Backups"]
 
 
-def test_each_answer_says_whose_it_is(own: CommandLine) -> None:
-    assert "the team's" in own.ok("recall", "what runs on the staging cluster").splitlines()[0]
-    assert own.json("recall", "what runs on the staging cluster")["whose"] == "team"
-    assert own.json("recall", "backups every night")["whose"] == "yours"
-
-
-def test_without_a_team_nothing_is_said_of_it(own: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
-    for away in ("off", str(own.home / "nowhere")):
-        monkeypatch.setenv("NUGGETS_TEAM", away)
-        assert [("whose" in hit, hit["title"]) for hit in own.json("search", "make")] == [(False, "Backups")]
-        assert "whose" not in own.json("recall", "backups every night")
-
-
-def test_status_says_where_the_teams_notes_are_and_how_many_where_they_are_near(
-    own: CommandLine, pages: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (pages / "old.md").write_text("---\nhidden: true\n---\n\n# Old\n\nNot any more.\n")
-    before = tree(pages)
-    assert own.json("status")["team"] == {"folder": str(pages), "noteCount": 3, "hiddenCount": 1}
-    assert f"team   {pages}  2 notes of the team's\n" in own.ok("status")
-    assert own.json("status")["noteCount"] == 1
-    assert tree(pages) == before
-    monkeypatch.setenv("NUGGETS_TEAM", "off")
-    assert own.json("status")["team"] is None
-    assert "team" not in own.ok("status")
-
-
 @pytest.mark.slow
 def test_a_project_names_its_teams_notes_for_every_command(
     own: CommandLine, pages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

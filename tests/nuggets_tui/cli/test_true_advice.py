@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 from typing import Any
 
@@ -77,35 +76,3 @@ def _with_log_problem(monkeypatch: pytest.MonkeyPatch, problem: StorageError) ->
     monkeypatch.setattr(Store, "journal", None)
     monkeypatch.setattr(Memory, "refresh", lambda self, **_: False)
     monkeypatch.setattr("core.pipeline.writes.following.drift", lambda *_, **__: ())
-
-
-@pytest.mark.parametrize(
-    ("args", "said"),
-    [
-        (("restore", "tomorrow"), 'nuggets: can\'t read "tomorrow" as a time; give'),
-        (("log", "--since", "banana"), 'nuggets: can\'t read "banana" as a time; give'),
-        (("pipeline", "retry", "zz"), "'zz' is not a valid whole number"),
-        (("log", "--limit", "zz"), "'zz' is not a valid whole number"),
-        (("note", "edit", "db", "--confidence", "7"), "must be a number from 0 to 1"),
-        (("note", "edit", "db", "--confidence", "-0.5"), "must be a number from 0 to 1"),
-        (("note", "edit", "db", "--confidence", "nan"), "must be a number from 0 to 1"),
-        (("note", "edit", "db", "--confidence", "high"), "'high' is not a valid number"),
-        (("note", "show", "same"), "matches 6 notes: "),
-    ],
-)
-def test_what_cannot_be_read_or_is_not_clear_is_said_in_plain_words(
-    nuggets: Any, args: tuple[str, ...], said: str
-) -> None:
-    made = nuggets.json("note", "add", "db", "postgres")
-    for number in range(6 if "same" in args else 0):
-        nuggets.ok("note", "add", "same", f"text {number}")
-    told = nuggets.fails(*args)
-    assert said in told
-    assert ("and 2 more" in told) is ("same" in args)
-    assert json.loads(nuggets.graph.read_bytes())["notes"][0]["confidence"] == made["confidence"]
-
-
-def test_going_back_too_far_is_told_about_the_day_that_was_typed(nuggets: Any) -> None:
-    nuggets.ok("note", "add", "db", "postgres")
-    said = nuggets.fails("restore", "2020-01-01", "--yes", code=1)
-    assert said.startswith("nuggets: 2020-01-01: ")
