@@ -37,8 +37,14 @@ from core.storage.format.documents import (
     read_nugget,
 )
 from core.storage.journal.schema import BrokenJournalError
-from core.storage.merge.merge import EditsWin, changes, linked_both_ways, told_once, without_odd_nuggets
-from core.storage.merge.rebase import rebase
+from core.storage.merge.merge import (
+    EditsWin,
+    changes,
+    linked_both_ways,
+    rebase,
+    told_once,
+    without_odd_nuggets,
+)
 
 if TYPE_CHECKING:
     from core.memory import Memory

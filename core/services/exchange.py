@@ -33,8 +33,8 @@ from core.storage.exchange.whole import WholeMemory, mark_of, memory_mark, write
 from core.storage.files.atomic import read_file
 from core.storage.journal.carried import CarriedEntry, carried_entries
 from core.storage.journal.schema import BrokenJournalError, unreadable
-from core.storage.merge.deciding import refuse
 from core.storage.merge.merge import linked_both_ways, merge
+from core.storage.merge.three_way import refuse
 from core.storage.personal.toml_files import imported_settings
 from core.timeline import timeline_of
 

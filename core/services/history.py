@@ -25,9 +25,8 @@ from core.model.note import replace
 from core.services.log_access import guarded
 from core.storage.journal.codec import EntryFilters, note_item
 from core.storage.journal.journal import Journal
-from core.storage.merge.deciding import Decide, take_ours, take_theirs
-from core.storage.merge.merge import concerning, in_step
-from core.storage.merge.rebase import rebase
+from core.storage.merge.merge import concerning, in_step, rebase
+from core.storage.merge.three_way import Decide, take_ours, take_theirs
 from core.storage.store import Store
 from core.text.normalise import normalise_content, normalise_line
 

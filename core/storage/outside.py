@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as with_fields
 from datetime import timedelta
@@ -64,15 +64,20 @@ from core.storage.journal.codec import (
     fact_item,
     items_of,
     note_item,
-    read_change_set,
     read_conflict,
     read_maker,
     write_change_set,
 )
 from core.storage.journal.journal import Journal
-from core.storage.merge.deciding import Collect, take_ours, take_theirs
-from core.storage.merge.rebase import rebase
-from core.storage.merge.three_way import merge_facts, merge_notes, same_meaning
+from core.storage.merge.merge import rebase
+from core.storage.merge.three_way import (
+    Collect,
+    merge_facts,
+    merge_notes,
+    same_meaning,
+    take_ours,
+    take_theirs,
+)
 from core.storage.safety.quarantine import set_aside
 
 # Files saved within so long of each other are one save, and nobody is at it any more once it is over.
@@ -91,6 +96,7 @@ _FEW_NOTICES: Final = 5
 _PLACE: Final = "a version that another program wrote at the same moment as nuggets-tui"
 
 Version = Note | Fact | None
+Change = NoteChange | FactChange
 # merged: new. kept: old, and ours stands. restored: old, and it stands. taken: as it is, whatever it is. waits: until
 # the save is whole. same: but for white space.
 _Verdict = Literal["same", "merged", "kept", "restored", "taken", "waits"]
@@ -107,9 +113,8 @@ class Due(NamedTuple):
     waits: bool = False
 
 
-@dataclass(frozen=True)
-class _Past:
-    """What an entry of the log did to one thing."""
+class _Past(NamedTuple):
+    """What an entry of the history did to one thing."""
 
     before: Version
     after: Version
@@ -118,28 +123,23 @@ class _Past:
     seq: int
     state: EntryState
 
-    @property
-    def ours(self) -> bool:
-        """Whether somebody made it here."""
-        return self.maker.origin is Origin.MADE
-
 
 @dataclass
 class _Item:
     """A note or fact that differs: as we know it, as it is in its file, and as it is to be.
 
-    read: the newest version that whoever saved the file may have read.
+    read: the newest version that whoever saved the file may have read. unsure: its program may not have seen what it
+    replaced.
     """
 
     name: str
     ours: Version
     file: Version
-    change: NoteChange | FactChange
+    change: Change
     read: Version
-    past: Sequence[_Past] = ()
-    target: Version = None
+    target: Version
     verdict: _Verdict = "taken"
-    # Whether its program may not have seen what it replaced.
+    past: Sequence[_Past] = ()
     unsure: bool = False
 
     @property
@@ -157,9 +157,10 @@ class _Item:
 
     def changed_since(self, at: str, *, by_us: bool = False) -> bool:
         """Whether it was changed after a time. by_us: here, and more than by a recall."""
-        stood = (one for one in self.past if one.state != "version")
-        made = (one for one in stood if not by_us or (one.ours and one.entry.kind != "hit"))
-        return any(one.entry.at >= at for one in made)
+        stood = (one for one in self.past if one.state != "version" and one.entry.at >= at)
+        return any(
+            not by_us or (one.maker.origin is Origin.MADE and one.entry.kind != "hit") for one in stood
+        )
 
     def is_copy(self, at: str) -> bool:
         """Whether what the file has was put back before, after a time; it may have been recalled since."""
@@ -182,10 +183,11 @@ def take_in(journal: Journal, loaded: Loaded, *, final: bool) -> Due:
         return Due(loaded, nothing)
     baseline = journal.baseline(loaded)
     found = differences(baseline.snapshot, loaded.snapshot)
-    known = _with_pending(journal, baseline, loaded, _names(found))
+    names = {*map(_name_of, found.notes), *map(_name_of, found.facts)}
+    known = _with_pending(journal, baseline, loaded, names)
     if known is not baseline:
         found = differences(known.snapshot, loaded.snapshot)
-    judging = _Judging(journal, known, loaded, found, final=final)
+    judging = _Judging(journal, loaded, found, final=final)
     judging.judge()
     back = rebase(judging.back(nothing), loaded.snapshot, take_ours)
     target = with_changes(loaded, back)
@@ -193,29 +195,21 @@ def take_in(journal: Journal, loaded: Loaded, *, final: bool) -> Due:
     return Due(target, back, bool(judging.of("waits")))
 
 
-def newest_ns(loaded: Loaded) -> int:
-    """When the newest file was written."""
-    return max((made.mtime_ns for made in loaded.fingerprints().values() if made is not None), default=0)
-
-
 def is_quiet(loaded: Loaded) -> bool:
     """Whether nobody has written to the files for a while."""
-    return not 0 <= time.time_ns() - newest_ns(loaded) < QUIET_SECONDS * 1e9
+    newest = max((made.mtime_ns for made in loaded.fingerprints().values() if made is not None), default=0)
+    return not 0 <= time.time_ns() - newest < QUIET_SECONDS * 1e9
 
 
-def _names(found: Differences) -> frozenset[str]:
-    """The notes and facts that differ."""
-    return frozenset([*map(_name_of, found.notes), *map(_name_of, found.facts)])
-
-
-def _name_of(change: NoteChange | FactChange) -> str:
+def _name_of(change: Change) -> str:
     return note_item(change.id) if isinstance(change, NoteChange) else fact_item(change.nugget, change.key)
 
 
 def _with_pending(
-    journal: Journal, seen: Loaded, present: Loaded, names: frozenset[str] | None = None
+    journal: Journal, seen: Loaded, present: Loaded, names: Collection[str] | None = None
 ) -> Loaded:
-    """What was seen of the files with what is pending in the log: it will be in them, and a program may have read it.
+    """What was seen of the files with what is pending in the history: it will be in them, and a program may have read
+    it.
 
     names: the things about which this is asked, None for all. present: has the new files of what is pending.
     """
@@ -236,13 +230,12 @@ def _with_pending(
 
 class _Judging:
     """One look at the files. slipped: they are a version that stood there for an instant while we wrote the entry of
-    this number: whoever saved it has not read ours.
+    this number, `written`: whoever saved it has not read ours.
     """
 
     def __init__(
         self,
         journal: Journal,
-        baseline: Loaded,
         loaded: Loaded,
         found: Differences,
         *,
@@ -250,32 +243,31 @@ class _Judging:
         slipped: bool = False,
         written: int | None = None,
     ) -> None:
-        self._written = written
-        self._baseline, self._loaded, self._found = baseline, loaded, found
-        self._at, self._ids = journal.at(), journal.ids
+        self._journal, self._loaded, self._written = journal, loaded, written
+        self._at = journal.at()
         self.since = iso(journal.clock() - _KEPT_FOR)
         self._slipped, self._final = slipped, final or is_quiet(loaded)
         pages = loaded.graph.pages
         self._pages = pages is not None
         # Git brings former versions back, of another branch say, and means it; so does whoever sits here.
         self._as_it_is = journal.attribution is not None or (pages is not None and pages.dialect.whole)
-        changes: list[NoteChange | FactChange] = [*found.notes, *found.facts]
+        changes: list[Change] = [*found.notes, *found.facts]
         self.items = [
-            _Item(_name_of(change), change.before, change.after, change, change.before) for change in changes
+            _Item(_name_of(one), one.before, one.after, one, one.before, one.after) for one in changes
         ]
         self.conflicts: dict[str, tuple[ChangeSet, Conflict]] = {}
-        self._journal = journal
 
     def judge(self) -> None:
         """Gives every item its target."""
+        if self._as_it_is:
+            return
         told = []
         for item in self.items:
-            item.target = item.file
-            if not self._as_it_is and _same(item.ours, item.file):
-                item.verdict = "same"
-                item.target = item.file if self._pages else _with_its_spaces(item.ours, item.file)
-            elif not self._as_it_is:
+            if not _same(item.ours, item.file):
                 told.append(item)
+                continue
+            item.verdict = "same"
+            item.target = item.file if self._pages else _with_its_spaces(item.ours, item.file)
         if not told or not self._journal.is_open:
             return
         pasts = _pasts(self._journal, [item.name for item in told])
@@ -292,29 +284,22 @@ class _Judging:
         if not self._pages:
             self._bring_pairs_in_step(told)
 
-    def _saves(self, items: Sequence[_Item]) -> list[list[_Item]]:
+    def _saves(self, items: Iterable[_Item]) -> list[list[_Item]]:
         """The items by save: files written shortly after each other are one."""
-        written = {path: made.mtime_ns if made else 0 for path, made in self._loaded.fingerprints().items()}
-        files = {document.meta.name: path for path, document in self._loaded.nuggets.items()}
-        times = [
-            (
-                written.get(
-                    self._loaded.graph.path
-                    if isinstance(item.change, NoteChange)
-                    else files.get(item.change.nugget, self._loaded.graph.path),
-                    0,
-                ),
-                item,
-            )
-            for item in items
-        ]
+        files: list[Document] = [self._loaded.graph, *self._loaded.nuggets.values()]
+        written = {one.of_nugget: one.fingerprint.mtime_ns if one.fingerprint else 0 for one in files}
+
+        def saved_at(item: _Item) -> int:
+            nugget = item.change.nugget if isinstance(item.change, FactChange) else ""
+            return written.get(nugget, written[""])
+
         saves: list[list[_Item]] = []
         last: int | None = None
-        for at, item in sorted(times, key=lambda one: one[0]):
-            if last is None or at - last > QUIET_SECONDS * 1e9:
+        for item in sorted(items, key=saved_at):
+            if last is None or saved_at(item) - last > QUIET_SECONDS * 1e9:
                 saves.append([])
             saves[-1].append(item)
-            last = at
+            last = saved_at(item)
         return saves
 
     def _judge_one(self, item: _Item, *, copy: bool) -> None:
@@ -347,31 +332,24 @@ class _Judging:
                 return None
             return _counted(theirs, base)
         met = Collect(take_theirs)
-        merged: Version
-        if isinstance(ours, Fact):
-            assert isinstance(theirs, Fact)
-            assert not isinstance(base, Note)
-            nugget = item.change.nugget if isinstance(item.change, FactChange) else ""
-            merged = merge_facts(f"{nugget}: {ours.key}", base, ours, theirs, met)
-            change = ChangeSet(
-                id="", at=self._at, author=PROGRAM, reason="", kind="outside",
-                facts=(FactChange(nugget=nugget, key=ours.key, before=base, after=theirs),),
-            )  # fmt: skip
+        # The types of the three go together, as their names do.
+        change: Any = msgspec.structs.replace(item.change, before=base, after=theirs)
+        told = ChangeSet(id="", at=self._at, author=PROGRAM, reason="", kind="outside")
+        if isinstance(change, FactChange):
+            merged: Version = merge_facts(f"{change.nugget}: {change.key}", base, ours, theirs, met)  # type: ignore[arg-type]
+            told = msgspec.structs.replace(told, facts=(change,))
         else:
-            assert isinstance(theirs, Note)
-            assert not isinstance(base, Fact)
-            merged = merge_notes(base, ours, theirs, met)
-            change = ChangeSet(
-                id="", at=self._at, author=PROGRAM, reason="", kind="outside",
-                notes=(NoteChange(id=ours.id, before=base, after=theirs),),
-            )  # fmt: skip
+            merged = merge_notes(base, ours, theirs, met)  # type: ignore[arg-type]
+            told = msgspec.structs.replace(told, notes=(change,))
         if met.conflicts:
-            self.conflicts[item.name] = change, met.conflicts[0]
+            self.conflicts[item.name] = told, met.conflicts[0]
         return merged
+
+    # A fact and its note
 
     def _bring_pairs_in_step(self, told: Iterable[_Item]) -> None:
         """Of a fact and its note the half that changed is followed, of two the fact."""
-        judged = {item.name for item in told}
+        judged, known = {item.name for item in told}, {id(item) for item in self.items}
         facts = {item.name: item for item in self.items if isinstance(item.change, FactChange)}
         notes: dict[str, _Item] = {}
         for item in self.items:
@@ -381,59 +359,55 @@ class _Judging:
                     hidden = held is not None and isinstance(held.target, Note) and held.target.hidden
                     notes[_fact_of(side)] = item if held is None or hidden else held
         for name in [*(name for name in facts if name in judged), *notes]:
-            of_fact, of_note = facts.get(name), notes.get(name)
-            halves = [one for one in (of_fact, of_note) if one is not None and one.name in judged]
             nugget, key = name.removeprefix("f ").split("\n", 1)
+            of_fact = facts.get(name) or self._standing_fact(nugget, key)
+            of_note = notes.get(name) or self._standing_note(nugget, key)
+            halves = [one for one in (of_fact, of_note) if one is not None and one.name in judged]
             if not halves or any(one.verdict == "waits" for one in halves):
                 continue
-            fact = of_fact.target if of_fact is not None else self._fact(nugget, key)
-            note = (
-                of_note.target if of_note is not None else self._loaded.snapshot.fact_notes.get((nugget, key))
-            )
-            assert not isinstance(fact, Note)
-            assert not isinstance(note, Fact)
-            now: Version
-            target: Version
-            if of_fact is not None and of_fact in halves:
-                leading, following, now = of_fact, of_note, note
-                target = self._note_for(fact, note, of_fact, of_note)
-            elif of_note is not None and note is not None and nugget in self._loaded.snapshot.by_name:
-                leading, following, now = of_note, of_fact, fact
-                target = self._fact_for(note, fact, of_note)
+            leading = halves[0]
+            following = of_note if leading is of_fact else of_fact
+            now = following.target if following is not None else None
+            if leading is of_fact:
+                target: Version = self._note_for(of_fact, of_note)
+            elif leading.target is not None and nugget in self._loaded.snapshot.by_name:
+                target = self._fact_for(leading, of_fact.target)
             else:
                 continue
             if target == now:
                 continue
+            if following is None:
+                assert isinstance(target, Note)
+                following = self._standing(NoteChange(id=target.id, before=None, after=None))
             if leading.verdict != "kept" and not self._final:
                 # Whoever saves one half is about to save the other.
-                for half in filter(None, (leading, following)):
+                for half in (leading, following):
                     half.verdict, half.target = "waits", half.file
-            elif following is not None:
-                following.target, following.verdict = target, leading.verdict
-            else:
-                change = self._unchanged(now or target, nugget, key)
-                self.items.append(_Item(change[0], now, now, change[1], now, (), target, leading.verdict))
+                continue
+            following.target, following.verdict = target, leading.verdict
+            if id(following) not in known:
+                self.items.append(following)
 
-    def _unchanged(self, one: Version, nugget: str, key: str) -> tuple[str, NoteChange | FactChange]:
-        """The name of a note or fact that does not differ, and a change that says so."""
-        if isinstance(one, Note):
-            held = self._loaded.snapshot.by_id.get(one.id)
-            return note_item(one.id), NoteChange(id=one.id, before=held, after=held)
-        stored = [fact.key for fact in self._loaded.snapshot.nugget(nugget).facts]
-        place = stored.index(key) if key in stored else None
-        fact = self._fact(nugget, key)
-        return fact_item(nugget, key), FactChange(
-            nugget=nugget, key=key, before=fact, after=fact, index=place
-        )
+    def _standing_fact(self, nugget: str, key: str) -> _Item:
+        """A fact that does not differ."""
+        fact = self._loaded.snapshot.facts_by_key.get(nugget, {}).get(key)
+        return self._standing(FactChange(nugget=nugget, key=key, before=fact, after=fact))
 
-    def _fact(self, nugget: str, key: str) -> Fact | None:
-        return self._loaded.snapshot.facts_by_key.get(nugget, {}).get(key)
+    def _standing_note(self, nugget: str, key: str) -> _Item | None:
+        """The note of a fact, where it does not differ; None for none."""
+        note = self._loaded.snapshot.fact_notes.get((nugget, key))
+        return self._standing(NoteChange(id=note.id, before=note, after=note)) if note is not None else None
 
-    def _note_for(
-        self, fact: Fact | None, note: Note | None, of_fact: _Item, of_note: _Item | None
-    ) -> Note | None:
-        """The note of a fact that was judged. note: as it would be by itself."""
+    @staticmethod
+    def _standing(change: Change) -> _Item:
+        return _Item(_name_of(change), change.after, change.after, change, change.after, change.after, "same")
+
+    def _note_for(self, of_fact: _Item, of_note: _Item | None) -> Note | None:
+        """The note of a fact that was judged. of_note: it, as it would be by itself."""
+        fact, note = of_fact.target, of_note.target if of_note is not None else None
         ours = of_note.ours if of_note is not None and isinstance(of_note.ours, Note) else None
+        assert not isinstance(fact, Note)
+        assert not isinstance(note, Fact)
         if fact is not None:
             if note is None:
                 return ours if of_fact.verdict == "kept" and ours is not None and not ours.hidden else None
@@ -441,65 +415,57 @@ class _Judging:
                 return note
             said = {"title": fact.key, "source_key": fact.key, "content": fact.value}
             return replace(note, **said, hidden=False, hidden_fact=None, archived_at="")
-        if note is None or note.hidden:
+        if note is None or note.hidden or of_note is None:
             return note
-        if of_note is not None and (
-            of_note.file is None or (isinstance(of_note.file, Note) and of_note.file.hidden)
-        ):
+        if of_note.file is None or (isinstance(of_note.file, Note) and of_note.file.hidden):
             return of_note.file
         if ours is not None and ours.hidden:
             # An old list of facts has it, whose program shows its note again.
-            return replace(
-                note,
-                hidden=True,
-                content=ours.content,
-                archived_at=ours.archived_at,
-                hidden_fact=ours.hidden_fact,
-            )
+            state = {name: getattr(ours, name) for name in ("content", "archived_at", "hidden_fact")}
+            return replace(note, hidden=True, **state)
         left = of_fact.ours or of_fact.file
         assert isinstance(left, Fact)
         waits = as_hidden_fact(left, of_fact.change.index or 0)
         return replace(note, hidden=True, archived_at=self._at, hidden_fact=waits)
 
-    def _fact_for(self, note: Note, fact: Fact | None, of_note: _Item | None) -> Fact | None:
+    def _fact_for(self, of_note: _Item, fact: Version) -> Fact | None:
         """The fact of a note that was judged alone. fact: as it is in its file."""
+        note, was = of_note.target, of_note.ours
+        assert isinstance(note, Note)
+        assert not isinstance(fact, Note)
         if note.hidden:
             return None
-        if fact is not None:
-            return (
-                fact if alike(fact.value, note.content) else msgspec.structs.replace(fact, value=note.content)
-            )
-        was = of_note.ours if of_note is not None and isinstance(of_note.ours, Note) else None
-        if was is None or not was.hidden:
-            # It stood for no fact before either.
-            return None
-        waits = as_visible_fact(was.hidden_fact) if was.hidden_fact is not None else None
-        made = waits or Fact(key=note.key, value="", hits=note.hits)
-        return msgspec.structs.replace(made, key=note.key, value=note.content)
+        if fact is None:
+            if not isinstance(was, Note) or not was.hidden:
+                # It stood for no fact before either.
+                return None
+            waits = as_visible_fact(was.hidden_fact) if was.hidden_fact is not None else None
+            fact = waits or Fact(key=note.key, value="", hits=note.hits)
+        elif alike(fact.value, note.content):
+            return fact
+        return msgspec.structs.replace(fact, key=note.key, value=note.content)
 
     # What comes of it
 
     def back(self, told: ChangeSet) -> ChangeSet:
         """What makes the files say the targets, as `told` with it in it."""
-        notes, facts = [], []
-        places = self._loaded.snapshot.places
+        notes, facts = list[NoteChange](), list[FactChange]()
+        snapshot = self._loaded.snapshot
         for item in self.items:
             if item.target is item.file or item.target == item.file:
                 continue
             if isinstance(item.target, Note) and item.target is not item.ours:
                 item.target = replace(item.target, vector=vector_spec(item.target))
-            if isinstance(item.change, NoteChange):
-                place = places.get(item.change.id, item.change.index)
-                notes.append(
-                    NoteChange(id=item.change.id, before=item.file, after=item.target, index=place)  # type: ignore[arg-type]
-                )
-            elif item.change.nugget in self._loaded.snapshot.by_name:
-                facts.append(
-                    FactChange(
-                        nugget=item.change.nugget, key=item.change.key,
-                        before=item.file, after=item.target, index=item.change.index,  # type: ignore[arg-type]
-                    )
-                )  # fmt: skip
+            # The types of the two go together, as their names do.
+            change: Any = msgspec.structs.replace(item.change, before=item.file, after=item.target)
+            if isinstance(change, NoteChange):
+                place = snapshot.places.get(change.id, change.index)
+                notes.append(msgspec.structs.replace(change, index=place))
+            elif change.nugget in snapshot.by_name:
+                if change.index is None and isinstance(item.file, Fact):
+                    place = snapshot.by_name[change.nugget].facts.index(item.file)
+                    change = msgspec.structs.replace(change, index=place)
+                facts.append(change)
         return msgspec.structs.replace(told, notes=tuple(notes), facts=tuple(facts))
 
     def versions(self) -> ChangeSet:
@@ -510,62 +476,58 @@ class _Judging:
             if item.verdict == "merged" and not _same(item.file, item.target)
         ]
         return ChangeSet(
-            id=self._ids(), at=self._at, author=PROGRAM, reason="", kind="outside",
+            id=self._journal.ids(), at=self._at, author=PROGRAM, reason="", kind="outside",
             notes=tuple(change for change in merged if isinstance(change, NoteChange)),
             facts=tuple(change for change in merged if isinstance(change, FactChange)),
         )  # fmt: skip
 
-    def of(self, *verdicts: _Verdict) -> frozenset[str]:
+    def of(self, verdict: _Verdict) -> frozenset[str]:
         """Names of the items of which this was judged."""
-        return frozenset(item.name for item in self.items if item.verdict in verdicts)
+        return frozenset(item.name for item in self.items if item.verdict == verdict)
+
+
+# Comparing versions
+
+
+def _moved(one: Version, other: Version) -> set[str]:
+    """The fields in which two versions of a thing differ, but for white space; {""} where one is nothing."""
+    if one is None or other is None or type(one) is not type(other):
+        return set() if one is other else {""}
+    if one == other:
+        return set()
+    return {name for name in one.__struct_fields__ if not alike(getattr(one, name), getattr(other, name))}
 
 
 def _same(one: Version, other: Version) -> bool:
     """Whether two versions of a thing are one: white space and recipes of vectors say nothing."""
-    if one is None or other is None:
-        return one is other
-    return type(one) is type(other) and _alike_but_for_spaces(one, other)
+    return _moved(one, other) <= {"vector"}
 
 
 def _says_the_same(one: Version, other: Version) -> bool:
     """Whether two versions differ in recalls, times and white space at most."""
-    if one is None or other is None or type(one) is not type(other):
-        return one is other
-    moved = {n for n in other.__struct_fields__ if not alike(getattr(one, n), getattr(other, n))}
-    return moved <= {*HIT_FIELDS, "updated_at", "vector"}
+    return _moved(one, other) <= {*HIT_FIELDS, "updated_at", "vector"}
 
 
 def _is_earlier(file: Version, known: Version) -> bool:
-    """Whether one is a version right before the other, with fewer recalls or older times alone: the log tells recalls
-    of minutes as one, and no times that moved by themselves.
+    """Whether one is a version right before the other, with fewer recalls or older times alone: the history tells
+    recalls of minutes as one, and no times that moved by themselves.
     """
-    if file is None or known is None or type(file) is not type(known) or file.hits > known.hits:
+    if file is None or known is None or file.hits > known.hits:
         return False
-    moved = [name for name in file.__struct_fields__ if not alike(getattr(file, name), getattr(known, name))]
     return all(
         name in ("hits", "last_hit_session", "vector")
         or (name in _TIMES and (getattr(file, name) or "") <= (getattr(known, name) or ""))
-        for name in moved
-    )
-
-
-def _alike_but_for_spaces(one: Any, other: Any) -> bool:
-    """Whether two versions differ at most by white space in their texts, which the original squeezes at its saves."""
-    return one == other or all(
-        alike(getattr(one, name), getattr(other, name)) for name in one.__struct_fields__ if name != "vector"
+        for name in _moved(file, known)
     )
 
 
 def _with_its_spaces(ours: Version, file: Version) -> Version:
     """A version with the white space that a program squeezed out of it; what one put in stays."""
+    texts = ("title", "content", "value")
     if ours is None or file is None:
         return file
-    longer = [
-        getattr(ours, name)
-        for name in ("title", "content", "value")
-        if len(getattr(ours, name, "")) > len(getattr(file, name, ""))
-    ]
-    return spaced_as(ours, file) if longer else file  # type: ignore[type-var]
+    squeezed = any(len(getattr(ours, name, "")) > len(getattr(file, name, "")) for name in texts)
+    return spaced_as(ours, file) if squeezed else file  # type: ignore[type-var]
 
 
 def _shown_again(ours: Version, theirs: Version, base: Version) -> bool:
@@ -586,18 +548,15 @@ def _counted(theirs: Version, base: Version) -> Version:
 
 def _distance(version: Version, file: Version) -> tuple[int, int]:
     """In how many fields two versions differ, and in how many lines, tags and links."""
-    if version is None or file is None:
-        return (0, 0) if version is file else (_FAR, 0)
-    fields, parts = 0, 0
-    for name in file.__struct_fields__:
-        one, other = getattr(version, name), getattr(file, name)
-        if name not in ("vector", "page") and not alike(one, other):
-            fields += 1
-            if name in ("content", "value"):
-                parts += len({*one.splitlines()} ^ {*other.splitlines()})
-            elif name in ("tags", "links"):
-                parts += sum(part not in other for part in one) + sum(part not in one for part in other)
-    return fields, parts
+    moved = _moved(version, file) - {"vector", "page"}
+    if "" in moved:
+        return _FAR, 0
+    parts = 0
+    for name in moved & {"content", "value", "tags", "links"}:
+        sides = [getattr(side, name) for side in (version, file)]
+        one, other = (side.splitlines() if isinstance(side, str) else side for side in sides)
+        parts += sum(part not in other for part in one) + sum(part not in one for part in other)
+    return len(moved), parts
 
 
 def _fact_of(note: Note) -> str:
@@ -606,36 +565,22 @@ def _fact_of(note: Note) -> str:
 
 def _pasts(journal: Journal, names: Sequence[str]) -> dict[str, list[_Past]]:
     """What the newest entries did to each of these things, newest first."""
-    touching: dict[str, list[int]] = {}
+    found: dict[str, list[_Past]] = {}
+    read: dict[int, tuple[ChangeSet, dict[str, tuple[Version, Version]]] | None] = {}
     for at in range(0, len(names), _AT_ONCE):
         some = names[at : at + _AT_ONCE]
-        marks = ", ".join("?" * len(some))
-        for item, seq in journal.rows(
-            f"SELECT item, seq FROM touched WHERE item IN ({marks}) ORDER BY seq DESC", some
-        ):
-            of_item = touching.setdefault(item, [])
-            if len(of_item) < _ENTRIES:
-                of_item.append(seq)
-    wanted = sorted({seq for seqs in touching.values() for seq in seqs}, reverse=True)
-    found: dict[str, list[_Past]] = {}
-    by_seq: dict[int, list[str]] = {}
-    for item, seqs in touching.items():
-        for seq in seqs:
-            by_seq.setdefault(seq, []).append(item)
-    for at in range(0, len(wanted), _AT_ONCE):
-        some_seqs = wanted[at : at + _AT_ONCE]
-        marks = ", ".join("?" * len(some_seqs))
-        for seq, body, made_by, state in journal.rows(
-            f"SELECT seq, body, made_by, state FROM entry WHERE seq IN ({marks}) "
-            "AND state IN ('done', 'pending', 'version') ORDER BY seq DESC",
-            some_seqs,
-        ):
-            try:
-                entry = read_change_set(body)
-            except ValueError:
-                continue
-            versions = _versions(entry)
-            for item in by_seq[seq]:
+        rows = journal.rows(
+            "SELECT item, seq, made_by, state FROM (SELECT item, seq, row_number() OVER (PARTITION BY item "
+            f"ORDER BY seq DESC) AS nth FROM touched WHERE item IN ({', '.join('?' * len(some))})) "
+            f"JOIN entry USING (seq) WHERE nth <= {_ENTRIES} AND state IN ('done', 'pending', 'version') "
+            "ORDER BY seq DESC",
+            some,
+        )
+        for seq, entry in journal.change_sets({row[1] for row in rows} - read.keys()):
+            read[seq] = entry, _versions(entry)
+        for item, seq, made_by, state in rows:
+            if (known := read.get(seq)) is not None:
+                entry, versions = known
                 before, after = versions.get(item, (None, None))
                 found.setdefault(item, []).append(
                     _Past(before, after, entry, read_maker(made_by), seq, state)
@@ -907,7 +852,7 @@ def take_slipped(
         return
     known = _with_pending(journal, seen, theirs)
     found = differences(known.snapshot, theirs.snapshot)
-    judging = _Judging(journal, known, theirs, found, slipped=True, written=written)
+    judging = _Judging(journal, theirs, found, slipped=True, written=written)
     judging.judge()
     told = ChangeSet(id="", at=journal.at(), author=OURSELVES, reason="", kind="restore")
     target = laid_over(theirs.snapshot, rebase(judging.back(told), theirs.snapshot, take_ours))

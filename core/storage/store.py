@@ -54,8 +54,8 @@ from core.storage.format.documents import Document, Loaded, PageDocument, read_f
 from core.storage.journal.codec import RESTORED, Maker, Pending, by
 from core.storage.journal.journal import Attribution, Beside, Journal, unfinished
 from core.storage.journal.schema import BrokenJournalError, unreadable
-from core.storage.merge.deciding import Collect, Decide, refuse, take_theirs
-from core.storage.merge.rebase import rebase
+from core.storage.merge.merge import rebase
+from core.storage.merge.three_way import Collect, Decide, refuse, take_theirs
 from core.storage.safety.backup_before_write import (
     LARGE,
     backup_before_write,

@@ -73,8 +73,8 @@ from core.storage.journal.codec import (
     write_stages,
 )
 from core.storage.journal.schema import HISTORY, BrokenJournalError, unreadable
-from core.storage.merge.deciding import conflict_of, take_ours
-from core.storage.merge.rebase import rebase
+from core.storage.merge.merge import rebase
+from core.storage.merge.three_way import conflict_of, take_ours
 from core.storage.safety.backups import BACKUPS
 from core.text.normalise import encodable
 

@@ -50,10 +50,10 @@ from core.storage.merge.merge import (
     changes,
     in_step,
     linked_both_ways,
+    rebase,
     told_once,
     without_odd_nuggets,
 )
-from core.storage.merge.rebase import rebase
 from core.storage.merge.three_way import same_meaning
 
 T = TypeVar("T", Note, Fact)

@@ -31,10 +31,8 @@ from core.storage.format.documents import (
     id_of,
     read_sound,
 )
-from core.storage.merge.deciding import Collect, conflict
-from core.storage.merge.merge import changes
-from core.storage.merge.rebase import rebase
-from core.storage.merge.three_way import merge_mappings
+from core.storage.merge.merge import changes, rebase
+from core.storage.merge.three_way import Collect, conflict, merge_mappings
 
 _KEPT: Final = "no file was changed"
 _NOTHING: Final = Differences((), (), ())

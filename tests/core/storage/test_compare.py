@@ -15,7 +15,7 @@ from core.model.compare import differences, laid_over, outside_changes
 from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.note import Note, replace
 from core.model.snapshot import Problem, ProblemKind, Snapshot
-from core.storage.merge.rebase import rebase
+from core.storage.merge.merge import rebase
 
 PROGRAM = Author("program")
 AT = "2026-05-05T12:00:00.000Z"

@@ -20,7 +20,7 @@ from core.model.snapshot import Snapshot
 from core.settings import InferenceSettings
 from core.storage.format.documents import read_folder
 from core.storage.journal.baseline import named_items
-from core.storage.merge.rebase import rebase
+from core.storage.merge.merge import rebase
 from core.verify import findings, repair
 
 pytestmark = pytest.mark.slow

@@ -34,8 +34,8 @@ from core.model.draft import Draft
 from core.model.infer import MetaInput
 from core.model.note import Link, replace
 from core.storage.merge import three_way
-from core.storage.merge.deciding import Collect, refuse, take_ours, take_theirs
-from core.storage.merge.rebase import rebase
+from core.storage.merge.merge import rebase
+from core.storage.merge.three_way import Collect, refuse, take_ours, take_theirs
 
 FIRST, SECOND, THIRD = (f"note-memory-{number:08x}" for number in (1, 2, 3))
 FACT = "fact-memory-000000ff"
