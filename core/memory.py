@@ -67,11 +67,11 @@ if TYPE_CHECKING:
     from core.storage.format.page_writes import PagePreview as PagePreview
     from core.storage.format.pages import PageSet
     from core.storage.journal.journal import Beside
-    from core.storage.masking.search import Left as Left
+    from core.storage.masking import Left as Left
     from core.storage.merge.files import MergeResult as MergeResult
     from core.storage.merge.three_way import Decide
-    from core.storage.safety.backups import Backup as Backup
-    from core.storage.safety.quarantine import Record as Record
+    from core.storage.safety import Backup as Backup
+    from core.storage.safety import Record as Record
     from core.storage.store import Store
     from core.verify import Finding as Finding
 

@@ -27,9 +27,8 @@ from core.storage.files.atomic import may_be_read, wrong_kind
 from core.storage.format.documents import Document, GraphDocument, id_of
 from core.storage.journal.codec import fact_item, note_item
 from core.storage.merge.copies import ConflictCopy, Joined, conflict_copies, join, left_over, read_copy
-from core.storage.recovery.inspect import inspect_folder
-from core.storage.safety.backups import Backup, backups, projects_in, read_backup
-from core.storage.safety.quarantine import Record, records
+from core.storage.recovery import inspect_folder
+from core.storage.safety import Backup, Record, backups, projects_in, read_backup, records
 from core.timeline import timeline_of
 from core.verify import Finding, RepairKind, findings, repair, sentence
 

@@ -23,8 +23,17 @@ from core.services.log_access import of_the_log
 from core.storage.cache import cache_folder, remove_cache
 from core.storage.files.atomic import read_file, replace_file
 from core.storage.journal.kept import kept_targets
-from core.storage.masking.mask import GO_ON, HALFWAY, REASON, Place, mask_folder, places
-from core.storage.masking.search import Left, file_left, files_left
+from core.storage.masking import (
+    GO_ON,
+    HALFWAY,
+    REASON,
+    Left,
+    Place,
+    file_left,
+    files_left,
+    mask_folder,
+    places,
+)
 from core.storage.personal.unsaved_files import unsaved_folder
 from core.unsaved import mask_unsaved
 

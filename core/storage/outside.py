@@ -78,7 +78,7 @@ from core.storage.merge.three_way import (
     take_ours,
     take_theirs,
 )
-from core.storage.safety.quarantine import set_aside
+from core.storage.safety import set_aside
 
 # Files saved within so long of each other are one save, and nobody is at it any more once it is over.
 QUIET_SECONDS: Final = 2.0

@@ -56,13 +56,7 @@ from core.storage.journal.journal import Attribution, Beside, Journal, unfinishe
 from core.storage.journal.schema import BrokenJournalError, unreadable
 from core.storage.merge.merge import rebase
 from core.storage.merge.three_way import Collect, Decide, refuse, take_theirs
-from core.storage.safety.backup_before_write import (
-    LARGE,
-    backup_before_write,
-    keep_before_rewriting,
-    keep_unreadable,
-    keep_whole,
-)
+from core.storage.safety import LARGE, backup_before_write, keep_before_rewriting, keep_unreadable, keep_whole
 from core.storage.writing import (
     Write,
     Written,
@@ -858,7 +852,7 @@ class Store:
 
     def repairable(self) -> frozenset[str]:
         """The notes and facts, by place, whose last readable version `repair` can restore."""
-        from core.storage.recovery.repair_files import repairable
+        from core.storage.recovery import repairable
 
         return repairable(self._journal, self.loaded)
 
@@ -868,7 +862,7 @@ class Store:
 
         Returns whether there were any. Raises LockTimeoutError, StorageError, ReadOnlyError.
         """
-        from core.storage.recovery.repair_files import repair_files
+        from core.storage.recovery import repair_files
 
         if not self.load().problems:
             return False
@@ -895,7 +889,7 @@ class Store:
 
     def is_repaired(self, mends: Iterable[FileRepair]) -> bool:
         """Whether files still are as the repair left them."""
-        from core.storage.recovery.repair_files import check_repairs
+        from core.storage.recovery import check_repairs
 
         try:
             check_repairs(self.home, mends)
@@ -910,7 +904,7 @@ class Store:
         between. Raises ConflictError for a file that has changed since, LockTimeoutError, StorageError,
         ReadOnlyError; nothing is changed then.
         """
-        from core.storage.recovery.repair_files import check_repairs, revert_repairs
+        from core.storage.recovery import check_repairs, revert_repairs
 
         with locked(self.home):
             self.reconcile()

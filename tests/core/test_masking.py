@@ -36,12 +36,11 @@ from core.model.saved_search import SavedSearch
 from core.model.secrets import Held
 from core.pipeline.service import Pipeline
 from core.pipeline.writes import secrets
+from core.storage import masking as masking_steps
 from core.storage.files.atomic import locked
-from core.storage.masking import mask as masking_steps
-from core.storage.masking.search import files_left
+from core.storage.masking import files_left
 from core.storage.personal.unsaved_files import unsaved_folder
-from core.storage.safety.backups import make_backup
-from core.storage.safety.quarantine import set_aside
+from core.storage.safety import make_backup, set_aside
 from core.unsaved import Unsaved, UnsavedTexts
 from core.workspace import Workspace
 

@@ -15,7 +15,7 @@ from core.facts.edits import remember
 from core.graph.edits import delete_note
 from core.model.infer import MetaInput
 from core.projects import FILE, Project, Registered, project_at, register, registered, take_over
-from core.storage.safety.backups import make_backup
+from core.storage.safety import make_backup
 
 
 @pytest.fixture(autouse=True)

@@ -19,7 +19,7 @@ from core.pipeline.decide import words_hash
 from core.pipeline.intake.names import canonical_name
 from core.pipeline.intake.normalisation import content_hash, normalise
 from core.storage.journal.schema import HISTORY_TABLES
-from core.storage.masking.search import Row, WriteRow, mask_rows, masked_cell, own_tables, update_row
+from core.storage.masking import Row, WriteRow, mask_rows, masked_cell, own_tables, update_row
 
 # There from the first row that was masked until no byte of the former ones is left.
 _UNFINISHED: Final = "masking"

@@ -20,7 +20,7 @@ from core.pipeline.database import masking as rows
 from core.pipeline.database.connection import Database, open_read_only
 from core.pipeline.database.tables import Tables
 from core.storage.database import SIDE_FILES
-from core.storage.masking.mask import GO_ON, HALFWAY, REASON, Place
+from core.storage.masking import GO_ON, HALFWAY, REASON, Place
 from core.text.secrets import find_secrets, masked
 
 if TYPE_CHECKING:

@@ -75,7 +75,7 @@ from core.storage.journal.codec import (
 from core.storage.journal.schema import HISTORY, BrokenJournalError, unreadable
 from core.storage.merge.merge import rebase
 from core.storage.merge.three_way import conflict_of, take_ours
-from core.storage.safety.backups import BACKUPS
+from core.storage.safety import BACKUPS
 from core.text.normalise import encodable
 
 if TYPE_CHECKING:

@@ -16,12 +16,7 @@ from typing import Any, Final, TypeVar
 
 from msgspec.structs import replace as replace_fields
 
-from core.errors import (
-    NotFoundError,
-    NuggetsError,
-    StorageError,
-    remedy_for,
-)
+from core.errors import NotFoundError, NuggetsError, StorageError, remedy_for
 from core.folder import FACT_SUFFIXES, GRAPH_FILE
 from core.model.build import new_note
 from core.model.change import ChangeSet, NoteChange

@@ -16,7 +16,7 @@ from kits.memory_files import GRAPH, fact_object, note_object, tree, write_graph
 from core.errors import BrokenFileError, NuggetsError, ReadOnlyError, StorageError
 from core.settings import InferenceSettings
 from core.storage.format.documents import read_folder
-from core.storage.safety.backups import (
+from core.storage.safety import (
     BACKUPS,
     backups,
     due_today,

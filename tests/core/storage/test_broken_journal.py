@@ -106,13 +106,6 @@ def test_a_broken_log_is_set_aside_with_its_bytes_and_begun_anew(home: Path, how
     assert Memory.open(home).take_notices() == ()
 
 
-def test_a_log_of_no_bytes_is_a_new_log(home: Path) -> None:
-    (home / DATABASE_FILE).touch()
-    memory = Memory.open(home)
-    edit_text(memory, "Ours.")
-    assert len(Memory.open(home).history.log()) == 1
-
-
 def test_a_log_that_is_deleted_while_a_memory_is_open_is_begun_anew(home: Path) -> None:
     memory = Memory.open(home)
     edit_text(memory, "Before.")
@@ -273,17 +266,6 @@ def test_a_folder_that_may_not_be_written_opens_and_stays_as_it_is(home: Path) -
     finally:
         for folder in (home, home / "graph"):
             folder.chmod(0o700)
-
-
-def test_where_nothing_may_be_written_opening_makes_no_file(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(os, "access", lambda path, mode: False)
-    before = set(home.rglob("*"))
-    memory = Memory.open(home)
-    assert len(memory.snapshot.notes) == 3
-    assert memory.take_notices() == memory.history.log() == ()
-    assert set(home.rglob("*")) == before
 
 
 def test_a_full_disk_neither_breaks_the_log_nor_writes_an_untraced_change(home: Path) -> None:

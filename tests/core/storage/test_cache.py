@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
-import signal
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -16,20 +12,9 @@ from hypothesis import strategies as st
 
 from core.storage.cache import read_cache, write_cache
 
-ROOT = Path(__file__).parents[3]
 BLOCKS = {"words": bytes(range(200)), "empty": b"", "numbers": b"\x07" * 64, "one": b"x"}
 
 # Writes the same container over and over, each time with blocks of another content; both blocks always agree.
-WRITER = """
-import sys
-from pathlib import Path
-from core.storage.cache import write_cache
-print("ready", flush=True)
-for turn in range(int(sys.argv[2])):
-    text = b"%s %d " % (sys.argv[3].encode(), turn)
-    done = write_cache(Path(sys.argv[1]), "1", {"first": text * 40_000, "second": text * 10_000})
-    print("wrote" if done else "did not", flush=True)
-"""
 
 
 @pytest.fixture
@@ -120,49 +105,3 @@ def test_a_file_of_somebody_else_is_not_read_and_is_replaced(
         patch.setattr(os, "geteuid", lambda: path.stat().st_uid + 1)
         assert read_cache(path, "1") is None
     assert read_cache(path, "1") is not None
-
-
-def _sound(path: Path) -> None:
-    """Holds that a file of WRITER is one that it wrote, and whole."""
-    found = read_cache(path, "1")
-    assert found is not None
-    text = bytes(found["second"][: len(found["second"]) // 10_000])
-    assert found["second"] == text * 10_000
-    assert found["first"] == text * 40_000
-
-
-def _writer(path: Path, turns: int, name: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-c", WRITER, str(path), str(turns), name]
-    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-
-
-@pytest.mark.slow
-def test_two_processes_that_write_at_once_leave_a_whole_file_at_every_moment(path: Path) -> None:
-    assert write_cache(path, "1", {"first": b"x" * 40_000, "second": b"x" * 10_000})
-    writers = [_writer(path, 20, name) for name in ("one", "other")]
-    while any(writer.poll() is None for writer in writers):
-        _sound(path)
-    for writer in writers:
-        told, errors = writer.communicate()
-        assert errors == b""
-        assert told.split().count(b"wrote") == 20
-    _sound(path)
-    assert not list(path.parent.glob(".*.tmp"))
-
-
-@pytest.mark.slow
-def test_a_writer_killed_at_any_moment_leaves_a_whole_file(path: Path) -> None:
-    assert write_cache(path, "1", {"first": b"x" * 40_000, "second": b"x" * 10_000})
-    chance = random.Random(5)
-    for _ in range(5):
-        writer = _writer(path, 1_000_000, "killed")
-        assert writer.stdout is not None
-        for _ in range(chance.randrange(1, 9)):
-            assert writer.stdout.readline()
-        writer.send_signal(getattr(signal, "SIGKILL", signal.SIGTERM))
-        assert writer.communicate()[1] == b""
-        _sound(path)
-    # What they left half written goes when the next one writes.
-    path.with_name(f".index.cache.{writer.pid}-0123abcd.tmp").write_bytes(b"half")
-    _written(path)
-    assert os.listdir(path.parent) == [path.name]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from kits.counted_steps import steps_of
-from kits.drafts import draft_over, make_note
+from kits.drafts import draft_over
 from kits.memory_files import fact_object, note_object, write_graph, write_nugget
 
 from core import Memory
@@ -15,13 +15,11 @@ from core.facts.edits import clear, remember
 from core.model.change import PERSON
 from core.model.change_parts import change_parts, select_parts
 from core.model.draft import Draft
-from core.model.note import Note, replace
-from core.model.snapshot import Snapshot
 from core.settings import InferenceSettings
 from core.storage.format.documents import read_folder
 from core.storage.journal.baseline import named_items
 from core.storage.merge.merge import rebase
-from core.verify import findings, repair
+from core.verify import repair
 
 pytestmark = pytest.mark.slow
 
@@ -116,13 +114,6 @@ def test_facts_are_remembered_and_cleared_at_a_cost_that_grows_with_their_number
     assert steps[1] < MOST * steps[0]
 
 
-def test_the_facts_of_a_nugget_are_sorted_by_key_once_for_all_that_ask(tmp_path: Path) -> None:
-    many_keys(tmp_path, 3)
-    snapshot = Memory.open(tmp_path).snapshot
-    assert snapshot.facts_by_key["memory"]["user:key 0"].value == "value 0"
-    assert snapshot.facts_by_key["memory"] is snapshot.facts_by_key["memory"]
-
-
 class _Tag(str):
     """A tag that counts how often it is compared."""
 
@@ -134,17 +125,6 @@ class _Tag(str):
         return str.__eq__(self, other)
 
     __hash__ = str.__hash__
-
-
-def _with_tags(count: int) -> Note:
-    return replace(make_note(1), tags=tuple(_Tag(f"Tag {number}") for number in range(count)))
-
-
-def test_a_note_of_many_tags_is_verified_without_comparing_each_with_each() -> None:
-    _Tag.compared = 0
-    found = findings(Snapshot(notes=(_with_tags(500),)))
-    assert any(finding.kind == "wrong-tags" for finding in found)
-    assert _Tag.compared < 500 * 10
 
 
 def test_no_note_or_fact_is_looked_at_by_the_garbage_collector(tmp_path: Path) -> None:

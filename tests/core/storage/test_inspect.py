@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from kits.memory_files import GRAPH, fact_object, note_object, write_graph, write_nugget
 
-from core.storage.recovery.inspect import inspect_folder
+from core.storage.recovery import inspect_folder
 
 posix = pytest.mark.skipif(os.name == "nt", reason="rights and links as POSIX has them")
 

@@ -54,30 +54,6 @@ def _after_quiet(memory: Memory) -> None:
         memory.refresh()
 
 
-def test_a_hide_and_an_edit_outlive_an_agent_that_recalls_other_facts(tmp_path: Path) -> None:
-    write_graph(tmp_path, [])
-    write_nugget(tmp_path, "memory", [fact_object(f"user:k{number}", "old") for number in range(6)])
-    memory = Memory.open(tmp_path)
-    memory.maintenance.repair()
-    agent = Original(tmp_path, load=True)
-    memory.refresh()
-    hidden = memory.snapshot.fact_notes["memory", "user:k0"].id
-    memory.change("hide", lambda draft: hide_note(draft, hidden))
-    memory.change("new", lambda draft: remember(draft, "memory", "user:k1", "new"))
-    memory.close()
-    for key in ("user:k2", "user:k3", "user:k4"):
-        agent.recall(key, "s-1")
-        _age(tmp_path, 1.0)
-        Memory.open(tmp_path).close()
-    again = Memory.open(tmp_path)
-    assert "user:k0" not in values_of(tmp_path)
-    assert values_of(tmp_path)["user:k1"] == "new"
-    assert again.snapshot.note(hidden).hidden
-    assert [fact.hits for fact in again.snapshot.nugget("memory").facts if fact.key == "user:k3"] == [1]
-    assert again.history.conflicts() == ()
-    assert again.maintenance.verify() == ()
-
-
 @pytest.mark.parametrize("reopened", [0, 10, 1], ids=["never", "every tenth round", "every round"])
 @pytest.mark.timeout(300)
 def test_no_edit_and_no_hide_is_undone_by_a_partner_that_saves_all_facts_for_a_hundred_rounds(
@@ -123,26 +99,6 @@ def test_no_edit_and_no_hide_is_undone_by_a_partner_that_saves_all_facts_for_a_h
     assert len(places) == len(set(places))
     assert memory.maintenance.verify() == ()
     assert Memory.open(tmp_path).store.reconciled
-
-
-def test_a_fact_that_both_edited_ends_with_theirs_and_a_notice_that_brings_ours_back(tmp_path: Path) -> None:
-    write_graph(tmp_path, [])
-    write_nugget(tmp_path, "memory", [fact_object(f"user:k{number}", "old") for number in range(4)])
-    memory = Memory.open(tmp_path)
-    memory.maintenance.repair()
-    partner = Original(tmp_path, load=True)
-    memory.refresh()
-    memory.change("edit", lambda draft: remember(draft, "memory", "user:k0", "ours"))
-    memory.change("edit", lambda draft: remember(draft, "memory", "user:k1", "ours too"))
-    memory.take_notices()
-    partner.remember("user:k0", "theirs")
-    _after_quiet(memory)
-    assert (values_of(tmp_path)["user:k0"], values_of(tmp_path)["user:k1"]) == ("theirs", "ours too")
-    (said,) = (notice for notice in memory.take_notices() if "user:k0" in notice)
-    memory.history.undo(said.rpartition("undo ")[2])
-    assert (values_of(tmp_path)["user:k0"], values_of(tmp_path)["user:k1"]) == ("ours", "ours too")
-    assert memory.history.conflicts() == ()
-    assert memory.maintenance.verify() == ()
 
 
 # Several programs at once

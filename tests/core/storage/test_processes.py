@@ -24,7 +24,7 @@ from kits.memory_files import (
 
 from core import Memory
 from core.errors import ConflictError
-from core.facts.edits import forget, record_hit, remember
+from core.facts.edits import record_hit, remember
 from core.graph.edits import create_note, delete_note, edit_note, hide_note, link_notes
 
 pytestmark = pytest.mark.slow
@@ -113,42 +113,6 @@ def home(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("change", ["add", "content", "same note", "delete"])
-def test_an_edit_thought_out_on_an_older_file_keeps_what_came_between(home: Path, change: str) -> None:
-    memory = Memory.open(home)
-    draft = memory.draft()
-    edit_note(draft, FIRST, content="Ours.")
-    _outside(home, change, "Theirs.")
-    between = notes_of(home)
-    memory.apply(draft.change_set("edit"))
-    after = notes_of(home)
-    assert after[FIRST]["content"] == "Ours."
-    assert {id: note for id, note in after.items() if id != FIRST} == {
-        id: note for id, note in between.items() if id != FIRST
-    }
-    if change == "same note":
-        assert "theirs" in after[FIRST]["tags"]
-
-
-def test_one_field_changed_in_two_ways_is_a_conflict_that_writes_nothing(home: Path) -> None:
-    memory = Memory.open(home)
-    draft = memory.draft()
-    edit_note(draft, SECOND, content="Ours.")
-    edit_note(draft, FIRST, content="Ours too.")
-    _outside(home, "content", "Theirs.")
-    between = tree(home)
-    with pytest.raises(ConflictError) as caught:
-        memory.apply(draft.change_set("edit"))
-    assert (caught.value.base, caught.value.ours, caught.value.theirs) == (
-        "Content of note 2.",
-        "Ours.",
-        "Theirs.",
-    )
-    assert caught.value.where == SECOND
-    assert caught.value.exit_code == 3
-    assert tree(home) == between
-
-
 def test_white_space_that_another_program_squeezed_is_no_conflict_and_no_entry_of_the_history(
     home: Path,
 ) -> None:
@@ -162,22 +126,6 @@ def test_white_space_that_another_program_squeezed_is_no_conflict_and_no_entry_o
     memory.apply(draft.change_set("edit"))
     assert notes_of(home)[FIRST]["content"] == "- a\n  - b\n\n    code()\n  - c"
     assert [entry.change_set.kind for entry in memory.history.log(after=seen)] == ["edit"]
-
-
-def test_change_thinks_again_on_the_newest_file(home: Path) -> None:
-    memory = Memory.open(home)
-    _outside(home, "content", "Theirs.")
-    memory.change("edit", lambda draft: edit_note(draft, SECOND, content="Ours."))
-    assert notes_of(home)[SECOND]["content"] == "Ours."
-
-
-def test_a_note_deleted_by_another_program_is_a_conflict_for_its_editor(home: Path) -> None:
-    memory = Memory.open(home)
-    draft = memory.draft()
-    edit_note(draft, SECOND, content="Ours.")
-    _outside(home, "delete")
-    with pytest.raises(ConflictError, match="has been deleted since"):
-        memory.apply(draft.change_set("edit"))
 
 
 def test_a_recall_of_a_note_deleted_meanwhile_is_no_conflict(home: Path) -> None:
@@ -198,39 +146,6 @@ def test_a_link_drafted_to_a_note_that_went_meanwhile_does_not_dangle(home: Path
     assert notes_of(home)[FIRST]["links"] == []
 
 
-def test_facts_remembered_by_two_programs_are_both_there(home: Path) -> None:
-    first, second = Memory.open(home), Memory.open(home)
-    drafts = [first.draft(), second.draft()]
-    remember(drafts[0], "memory", "one", "1")
-    remember(drafts[1], "memory", "two", "2")
-    first.apply(drafts[0].change_set("one"))
-    second.apply(drafts[1].change_set("two"))
-    assert [fact["key"] for fact in facts_of(home, "memory.nugget.json")] == ["a", "b", "one", "two"]
-
-
-def test_the_same_fact_remembered_by_two_programs_has_one_note(home: Path) -> None:
-    first, second = Memory.open(home), Memory.open(home)
-    drafts = [first.draft(), second.draft()]
-    for draft in drafts:
-        note = remember(draft, "memory", "new", "same")
-        link_notes(draft, note.id, FIRST, "about")
-    first.apply(drafts[0].change_set("one"))
-    second.apply(drafts[1].change_set("two"))
-    notes = [note for note in notes_of(home).values() if note["kind"] == "fact"]
-    assert [(note["sourceKey"], note["content"]) for note in notes] == [("new", "same")]
-    assert [link["to"] for link in notes_of(home)[FIRST]["links"]] == [notes[0]["id"]]
-
-
-def test_the_same_fact_without_a_note_forgotten_by_two_programs_is_hidden_once(home: Path) -> None:
-    first, second = Memory.open(home), Memory.open(home)
-    drafts = [first.draft(), second.draft()]
-    for draft in drafts:
-        forget(draft, "memory", "a")
-    first.apply(drafts[0].change_set("one"))
-    second.apply(drafts[1].change_set("two"))
-    assert [note["hidden"] for note in notes_of(home).values() if note["kind"] == "fact"] == [True]
-
-
 def test_two_programs_that_make_the_same_nugget_make_one(home: Path) -> None:
     first, second = Memory.open(home), Memory.open(home)
     drafts = [first.draft(), second.draft()]
@@ -249,18 +164,6 @@ def test_a_hidden_fact_keeps_what_another_program_did_to_it_meanwhile(home: Path
     write_nugget(home, "memory", [fact_object("new"), fact_object("a"), fact_object("b", hits=7, later=[1])])
     memory.apply(draft.change_set("hide"))
     assert notes_of(home)[note.id]["hiddenFact"] == fact_object("b", hits=7) | {"index": 2, "later": [1]}
-
-
-def test_a_fact_changed_by_another_program_is_not_hidden_unseen(home: Path) -> None:
-    memory = Memory.open(home)
-    draft = memory.draft()
-    forget(draft, "memory", "b")
-    write_nugget(home, "memory", [fact_object("a"), fact_object("b", "other")])
-    before = tree(home)
-    with pytest.raises(ConflictError) as caught:
-        memory.apply(draft.change_set("forget"))
-    assert (caught.value.base, caught.value.ours, caught.value.theirs) == ("a value", "", "other")
-    assert tree(home) == before
 
 
 def test_a_file_that_another_program_removed_comes_back_beside_what_is_new(home: Path) -> None:

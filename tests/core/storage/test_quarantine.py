@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from core.errors import ReadOnlyError, StorageError
 from core.folder import QUARANTINE
-from core.storage.safety.quarantine import Record, record_bytes, records, set_aside
+from core.storage.safety import Record, record_bytes, records, set_aside
 
 AT = "2026-11-22T01:37:06.123Z"
 

@@ -213,6 +213,16 @@ CONFLICTS: dict[str, tuple[Edit, Edit, tuple[str, str, str]]] = {
         lambda draft: forget(draft, "memory", "j"),
         ("a value", "ours", ""),
     ),
+    "gone and value": (
+        lambda draft: forget(draft, "memory", "j"),
+        lambda draft: remember(draft, "memory", "j", "theirs"),
+        ("a value", "", "theirs"),
+    ),
+    "note gone": (
+        lambda draft: edit_note(draft, FIRST, content="Ours."),
+        lambda draft: delete_note(draft, FIRST),
+        ("Content of note 1.", "Ours.", ""),
+    ),
     "key taken": (
         lambda draft: edit_note(draft, FACT, title="new"),
         lambda draft: remember(draft, "memory", "new", "theirs"),

@@ -21,7 +21,7 @@ from core.storage.format.documents import (
     remembered_graph,
     remembered_nugget,
 )
-from core.storage.recovery.rebuild import rebuilt
+from core.storage.recovery import rebuilt
 
 RULES = InferenceSettings()
 EXTRA = {"later": {"deep": [1.5, "\ud800", None], "notes": ["notes"]}, "extra": 5}

@@ -18,7 +18,7 @@ from core import Memory
 from core.errors import ConflictError
 from core.graph.edits import edit_note
 from core.model.change import Author
-from core.storage.safety.quarantine import record_bytes
+from core.storage.safety import record_bytes
 
 ME = Author("agent", "command line")
 NUGGET = Path("memory.nugget.json")

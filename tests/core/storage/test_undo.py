@@ -8,51 +8,20 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from kits.laws import examples
-from kits.memory_files import tree
 from kits.steps import (
     SEQUENCES,
     STEPS,
     Step,
     assert_facts_and_notes_are_one,
-    assert_touched_notes_are_sound,
     make_folder,
     take_step,
 )
 
 from core import Memory
 from core.errors import NuggetsError
-from core.graph.edits import hide_note, link_notes
-from core.model.change import ChangeSet
 from core.model.draft import Draft
-from core.model.snapshot import Snapshot
 
 pytestmark = pytest.mark.slow
-
-
-@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(steps=SEQUENCES)
-def test_facts_and_notes_stay_one_and_all_is_taken_back(steps: list[Step]) -> None:
-    with tempfile.TemporaryDirectory() as name:
-        memory = make_folder(Path(name))
-        done: list[tuple[ChangeSet, Snapshot, dict[str, bytes]]] = []
-        for step in steps:
-            before, files = memory.snapshot, tree(memory.home)
-            change_set = take_step(memory, step)
-            if change_set is None or change_set.empty:
-                assert tree(memory.home) == files
-                continue
-            done.append((change_set, before, files))
-            assert_facts_and_notes_are_one(memory.snapshot)
-            assert_touched_notes_are_sound(memory.snapshot, change_set)
-            assert Memory.open(memory.home).snapshot.notes == memory.snapshot.notes
-            assert Memory.open(memory.home).snapshot.nuggets == memory.snapshot.nuggets
-            assert memory.apply(change_set).empty
-        for change_set, before, files in reversed(done):
-            memory.history.undo(change_set)
-            assert memory.snapshot.notes == before.notes
-            assert memory.snapshot.nuggets == before.nuggets
-            assert tree(memory.home).keys() == files.keys()
-        assert Memory.open(memory.home).snapshot.notes == memory.snapshot.notes
 
 
 @settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -111,15 +80,3 @@ def _facts(memory: Memory) -> object:
     return [
         (nugget.name, sorted((f.key, f.value) for f in nugget.facts)) for nugget in memory.snapshot.nuggets
     ]
-
-
-@pytest.mark.parametrize("kind", STEPS)
-def test_every_kind_of_step_does_something_here(tmp_path: Path, kind: str) -> None:
-    memory = make_folder(tmp_path)
-    if kind in ("unhide", "unlink", "swap"):
-        memory.change("first", lambda draft: (link_notes(draft, "fact-memory-00000010", "fact-memory-00000011"),
-                                              hide_note(draft, "fact-memory-00000011"),
-                                              hide_note(draft, "fact-memory-00000013")))  # fmt: skip
-    change_set = take_step(memory, (kind, {"unhide": 3, "title": 0}.get(kind, 2), 3, "b"))
-    assert change_set is not None
-    assert not change_set.empty

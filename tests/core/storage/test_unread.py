@@ -21,7 +21,7 @@ from kits.memory_files import (
 
 from core import Memory
 from core.facts.edits import remember
-from core.storage.safety.quarantine import record_bytes
+from core.storage.safety import record_bytes
 
 FIRST, SECOND, THIRD = (f"note-memory-{number:08x}" for number in (1, 2, 3))
 FACTS = "memory.nugget.json"

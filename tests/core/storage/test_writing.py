@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import os
-import random
-import signal
 import stat
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -232,43 +229,6 @@ def test_a_lock_that_another_process_holds_is_an_error_in_due_time_and_free_when
     assert notes_of(tmp_path)[FIRST]["content"] == "Other."
 
 
-WRITER = """
-import os, sys
-os.fsync = lambda handle: None
-from core import Memory
-from core.graph.edits import edit_note, create_note, hide_note, unhide_note
-memory = Memory.open(sys.argv[1])
-print("ready", flush=True)
-for turn in range(100_000):
-    memory.change("edit", lambda draft: edit_note(draft, "note-memory-00000001", content=f"turn {turn}"))
-    memory.change("hide", lambda draft: (hide_note if turn % 2 else unhide_note)(draft, "fact-memory-00000002"))
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(windows, reason="needs kill -9")
-def test_a_writer_that_is_killed_at_any_moment_leaves_a_whole_memory(store: Path) -> None:
-    write_graph(store, [*graph_of(store)["notes"], note_object(1)])
-    ids = set(notes_of(store))
-    moments = random.Random(7)
-    for _ in range(10):
-        writer = Forked([sys.executable, "-c", WRITER, str(store)], cwd=ROOT, stdout=subprocess.PIPE)
-        assert writer.stdout is not None
-        assert writer.stdout.readline() == b"ready\n"
-        time.sleep(moments.uniform(0, 0.03))
-        writer.send_signal(signal.SIGKILL)
-        writer.communicate()
-        memory = Memory.open(store)
-        assert not memory.snapshot.problems
-        assert set(notes_of(store)) == ids
-        note = memory.snapshot.note("fact-memory-00000002")
-        in_file = memory.snapshot.nugget("memory").find(note.key) is not None
-        waits = note.hidden and note.hidden_fact is not None
-        assert in_file or waits
-    memory.change("edit", lambda draft: edit_note(draft, FIRST, content="At last."))
-    assert notes_of(store)[FIRST]["content"] == "At last."
-
-
 def test_a_crash_between_the_two_files_of_a_hidden_fact_loses_no_fact(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -311,20 +271,6 @@ def test_no_name_of_a_nugget_reaches_a_path_outside_the_folder(tmp_path: Path, n
     else:
         memory.change("add", lambda draft: remember(draft, name, "k", "v"))
         assert (home / "memory.nugget.json").exists()
-
-
-def test_what_a_killed_writer_left_is_cleared_by_the_next_write(store: Path) -> None:
-    left = store / "graph" / ".graph.json.4242-0badcafe.tmp"
-    left.write_bytes(b"half")
-    other = store / "graph" / ".graph.json.swp"
-    other.write_bytes(b"an editor's")
-    memory = Memory.open(store)
-    left.write_bytes(b"half")
-    memory.refresh()
-    assert left.exists()
-    memory.change("hid a note", lambda draft: hide_note(draft, "note-memory-0000000e"))
-    assert not left.exists()
-    assert other.exists()
 
 
 def test_a_write_that_comes_while_ours_is_being_prepared_is_not_replaced(

@@ -1,1 +1,0 @@
-"""Reads damaged files as far as possible, and repairs them."""

@@ -1,1 +1,0 @@
-"""Keeps copies before anything can be lost: backups and quarantine."""
