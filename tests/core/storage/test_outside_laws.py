@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import tempfile
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from kits.memory_files import GRAPH, fact_object, facts_of, graph_of, note_objec
 from kits.original_writer import Original, new_note, read_graph, save_graph
 
 from core import Memory
+from core.errors import ConflictError
 from core.facts.edits import remember
 from core.graph.edits import create_note, edit_note, hide_note, unhide_note
 from core.storage import store
@@ -152,6 +154,7 @@ class Beside(RuleBasedStateMachine):
     @rule(name=st.sampled_from(NOTES + KEYS))
     def hide_or_bring_back(self, name: str) -> None:
         id = name
+        self.memory.refresh(patient=False)
         if name in KEYS:
             notes = [n for n in self.memory.snapshot.notes if n.is_fact and n.key == name]
             if not notes:
@@ -160,10 +163,10 @@ class Beside(RuleBasedStateMachine):
         note = self.memory.snapshot.by_id.get(id)
         if note is None:
             return
-        self.memory.refresh(patient=False)
-        hidden = self.memory.snapshot.note(id).hidden
-        self.memory.change("hide", partial(unhide_note if hidden else hide_note, id=id))
-        self.done(name)
+        # A file that was restored may hold another fact of the key that waits.
+        with suppress(ConflictError):
+            self.memory.change("hide", partial(unhide_note if note.hidden else hide_note, id=id))
+            self.done(name)
 
     # Programs
 
