@@ -116,6 +116,21 @@ class _Held(NamedTuple):
     seq: int | None
 
 
+class _Edit(NamedTuple):
+    """What is to be written, and how; see `Store.apply`. seq: the entry that is pending already. insist: a program that
+    saves more often than one can write does not keep this from being written; what it saves is merged in afterwards.
+    """
+
+    change_set: ChangeSet
+    made_by: Maker
+    decide: Decide | None = None
+    seq: int | None = None
+    beside: Beside | None = None
+    spelling: Collection[Document] = ()
+    exact: bool = False
+    insist: bool = False
+
+
 class Store:
     """One memory's folder. Not safe for several threads at once; `Memory` sees to that.
 
@@ -351,16 +366,14 @@ class Store:
                         else:
                             self.reconcile(writing=True, loaded=True)
                     without_backup = self._backup_before_write(change_set)
-                    done = self._commit(
-                        change_set, by(made_by), decide=decide, settling=change_set.kind != "hit", insist=True,
-                        fresh=True, judged=fresh, spelling=spelling, exact=exact, beside=beside,
-                    )  # fmt: skip
+                    edit = _Edit(change_set, by(made_by), decide, None, beside, spelling, exact, True)
+                    done = self._commit(edit, settling=change_set.kind != "hit", fresh=True, judged=fresh)
                 if without_backup and not done.change_set.empty:
                     self._journal.tell(without_backup)
                 return done
             except BrokenJournalError as error:
                 self._journal.start_over(error, self.loaded)
-                return self._commit(change_set, by(made_by), decide=decide, beside=beside)
+                return self._commit(_Edit(change_set, by(made_by), decide, None, beside))
 
     def _refuse_unwritable(self, change_set: ChangeSet) -> None:
         """Before anything is made for it; the files as they were last loaded tell it mostly."""
@@ -389,27 +402,15 @@ class Store:
         return ""
 
     def _commit(
-        self,
-        change_set: ChangeSet,
-        made_by: Maker,
-        seq: int | None = None,
-        *,
-        decide: Decide | None = None,
-        settling: bool = False,
-        insist: bool = False,
-        fresh: bool = False,
-        judged: bool = False,
-        spelling: Collection[Document] = (),
-        exact: bool = False,
-        beside: Beside | None = None,
+        self, edit: _Edit, *, settling: bool = False, fresh: bool = False, judged: bool = False
     ) -> Applied:
-        """Rebases and writes until no other program comes between. seq: the entry that is pending already.
+        """Rebases and writes until no other program comes between.
 
-        settling: what comes between is reconciled first. insist: a program that saves more often than one can write
-        does not keep this from being written; what it saves is merged in afterwards. fresh: the files were read just
-        now; judged: and the journal has seen them. All else as in `apply`. What was written beside the entry stays,
-        so that the entry does as well: whatever keeps the files from being written then is an UnfinishedError.
+        settling: what comes between is reconciled first. fresh: the files were read just now; judged: and the journal
+        has seen them. What was written beside the entry stays, so that the entry does as well: whatever keeps the files
+        from being written then is an UnfinishedError.
         """
+        change_set = edit.change_set
         kept = ""
         for turn in range(_TRIES):
             try:
@@ -418,7 +419,7 @@ class Store:
                     self.load()
                     if settling and not kept and self.loaded is not known:
                         self.reconcile(writing=True)
-                    elif self._lost_or_none():
+                    elif self._lost():
                         break
                 base = self.loaded
                 # A recall writes its count alone.
@@ -430,29 +431,25 @@ class Store:
                         continue
                     base = due.target
                 check_writable(self.home, base.snapshot, change_set)
-                effective = rebase(change_set, base.snapshot, decide or refuse)
-                if decide is not None and not exact:
+                effective = rebase(change_set, base.snapshot, edit.decide or refuse)
+                if edit.decide is not None and not edit.exact:
                     effective = without_hollow(effective)
                 whole = (rebased_file(self.home, change) for change in effective.files)
                 files = tuple(change for change in whole if is_due(self.home, change))
                 effective = completed(base, msgspec.structs.replace(effective, files=files))
                 if effective.empty:
-                    if seq is not None:
-                        self._journal.finish(seq, change_set, made_by, base)
+                    if edit.seq is not None:
+                        self._journal.finish(edit.seq, change_set, edit.made_by, base)
                     return Applied(base.snapshot, self.loaded.snapshot, effective)
-                entry = effective if seq is None else whole_of(change_set, effective, base.snapshot)
-                insisting = insist and turn >= _PATIENT_TRIES
-                number, entry, done = self._write(
-                    base, effective, entry, made_by, seq, insisting, spelling, beside
-                )
+                number, entry, done = self._write(edit, base, effective, insisting=turn >= _PATIENT_TRIES)
             except NuggetsError as error:
                 if not kept or isinstance(error, UnfinishedError):
                     raise
                 raise _unfinished(error, kept) from error
             if done:
                 return Applied(base.snapshot, self.loaded.snapshot, entry)
-            if beside is not None:
-                seq, beside, kept = number, None, entry.id
+            if edit.beside is not None:
+                edit, kept = edit._replace(seq=number, beside=None), entry.id
         busy = BusyError(
             "another program keeps changing the files", code=ErrorCode.LOCKED, remedy=Remedy("try-again"),
             where=str(self.home), kept=_KEPT,
@@ -466,22 +463,16 @@ class Store:
         return take_in(self._journal, self.loaded, final=False)
 
     def _write(
-        self,
-        base: Loaded,
-        effective: ChangeSet,
-        entry: ChangeSet,
-        made_by: Maker,
-        seq: int | None,
-        insisting: bool,
-        spelling: Collection[Document],
-        beside: Beside | None,
+        self, edit: _Edit, base: Loaded, effective: ChangeSet, *, insisting: bool
     ) -> tuple[int, ChangeSet, bool]:
         """One try. The entry of the log as it was put down, and whether it was written: not when a file moved on under
         us before. The entry is dropped then, unless something was written beside it. base: the files with what is to
-        be put back into them, which is written along. entry: what the log tells, which is more than `effective` where
-        a part was written before.
+        be put back into them, which is written along. effective: what the edit comes to on them, and the log tells; of
+        one that is pending the log tells what was written before as well.
         """
-        steps, going = prepare(self.home, base, effective, spelling)
+        seq, droppable = edit.seq, edit.seq is None and edit.beside is None
+        entry = effective if seq is None else whole_of(edit.change_set, effective, base.snapshot)
+        steps, going = prepare(self.home, base, effective, edit.spelling)
         if base is not self.loaded:
             planned, now = {step.path for step in steps}, self.loaded.documents()
             back = (document for path, document in base.documents().items() if document is not now.get(path))
@@ -489,20 +480,20 @@ class Store:
         self._keep_before_rewriting(base, steps)
         write = Write(self.home, base, effective, steps, going)
         with write.staged_files():
-            number, entry = self._journal.begin(entry, made_by, write.stages(), seq, beside)
+            number, entry = self._journal.begin(entry, edit.made_by, write.stages(), seq, edit.beside)
             written = None
             try:
                 try:
-                    written = write.carry_out(insisting=insisting)
+                    written = write.carry_out(insisting=insisting and edit.insist)
                 finally:
-                    if written is None and not write.placed and seq is None and beside is None:
+                    if written is None and not write.placed and droppable:
                         self._journal.abandon(number)
             except StorageError as error:
                 if seq is None and self._journal.is_pending(number):
                     raise _unfinished(error, entry.id) from error
                 raise
             if written is not None:
-                self._finish(number, entry, made_by, base, written)
+                self._finish(number, entry, edit.made_by, base, written)
             return number, entry, written is not None
 
     def _keep_before_rewriting(self, loaded: Loaded, steps: Iterable[Document | PageDocument]) -> None:
@@ -623,7 +614,7 @@ class Store:
             met = Collect(take_theirs)
             try:
                 self._write_owed(pending)
-                self._commit(pending.change_set, pending.made_by, pending.seq, decide=met)
+                self._commit(_Edit(pending.change_set, pending.made_by, met, pending.seq))
                 if met.conflicts:
                     self._journal.keep_conflict(pending.change_set, pending.made_by, met.conflicts[0])
             except BusyError:
@@ -669,12 +660,6 @@ class Store:
                 self._journal.tell_error(error)
 
     # Files that are gone
-
-    def _lost_or_none(self) -> tuple[Document, ...]:
-        """As `_lost`, as far as the journal can tell."""
-        with contextlib.suppress(NuggetsError, BrokenJournalError):
-            return self._lost()
-        return ()
 
     def _lost(self) -> tuple[Document, ...]:
         """The files that are gone."""

@@ -69,30 +69,20 @@ _Change = TypeVar("_Change", bound=NoteChange | FactChange | NuggetChange | File
 
 
 def completed(loaded: Loaded, effective: ChangeSet) -> ChangeSet:
-    """A rebased change set as it is to be written: where notes are pages, with the pages that it makes.
+    """A rebased change set as it is to be written: where notes are pages, with the pages that it makes; elsewhere what
+    came from pages leaves them behind.
 
     Raises InvalidInputError for what no page can hold.
     """
-    if loaded.graph.pages is None:
-        return _without_pages(effective)
-    from core.storage.format import page_writes
+    if loaded.graph.pages is not None:
+        from core.storage.format import page_writes
 
-    return page_writes.completed(loaded.graph, effective)
-
-
-def _without_pages(effective: ChangeSet) -> ChangeSet:
-    """A change set for a memory whose notes are no pages: what came from one that has them leaves them behind."""
+        return page_writes.completed(loaded.graph, effective)
     if all(change.after is None or change.after.page is None for change in effective.notes):
         return effective
-    return msgspec.structs.replace(
-        effective,
-        notes=tuple(
-            change
-            if change.after is None
-            else msgspec.structs.replace(change, after=with_fields(change.after, page=None))
-            for change in effective.notes
-        ),
-    )
+    pairs = ((one, one.after and with_fields(one.after, page=None)) for one in effective.notes)
+    notes = tuple(msgspec.structs.replace(one, after=after) for one, after in pairs)
+    return msgspec.structs.replace(effective, notes=notes)
 
 
 def page_steps(

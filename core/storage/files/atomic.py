@@ -8,19 +8,14 @@ import os
 import re
 import stat
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 from core.errors import ErrorCode, LockTimeoutError, NotSyncedError, ReadOnlyError, StorageError, remedy_for
 from core.folder import GRAPH_FILE, NOWHERE
 from core.user_folders import STATE_VARIABLE
-
-if TYPE_CHECKING:
-    from filelock import BaseFileLock
-
-    AnyLock: TypeAlias = "BaseFileLock | _SystemLock"
-
 
 # How often a lock that is held is asked for again: who asks rarely finds it taken by who came later.
 _POLL_SECONDS: Final = 0.005
@@ -48,63 +43,27 @@ def can_be_locked(folder: Path) -> bool:
 
 
 class Lock:
-    """The lock of a file, held by one at a time until `release`, or until its process ends. Where the file system knows
-    no locks there is none: what is written there is checked all the same right before it is exchanged.
+    """The lock that the system keeps of a file, held by one at a time until `release`, or until its process ends. Where
+    the file system knows no locks there is none: what is written there is checked all the same right before it is
+    exchanged. `flock` of another program is the same.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._lock: AnyLock | None = None
+        self._let_go: Callable[[], None] | None = None
 
     def acquire(self, seconds: float, *, kept: str = "nothing was written") -> None:
         """Takes the lock, waiting at most so long for one that stays held. Raises LockTimeoutError, and OSError, also
         where the folder is gone.
         """
-        lock = _system_lock(self._path)
-        # The library would make the folder, and one that was removed meanwhile would be back.
-        os.stat(self._path.parent)
-        try:
-            lock.acquire(timeout=seconds, poll_interval=_POLL_SECONDS)
-        except TimeoutError as error:
-            raise LockTimeoutError(
-                f"another program has locked the memory for {seconds:g} s",
-                where=str(self._path), kept=kept, todo="try again when it is done",
-            ) from error  # fmt: skip
-        except OSError as error:
-            if error.errno not in _NO_LOCKS:
-                raise
-            return
-        self._lock = lock
-
-    def release(self) -> None:
-        """Lets it be taken by another. Raises OSError."""
-        lock, self._lock = self._lock, None
-        if lock is not None:
-            lock.release()
-
-
-LOCK_NAME: Final = ".nuggets.lock"
-LOCK_SECONDS: Final = 15.0
-_LEFTOVER: Final = re.compile(r"\.(?P<file>.+\.(?:json|toml|md|markdown))\.\d+-[0-9a-f]{8}\.tmp")
-_FILE_MODE: Final = 0o600
-_FOLDER_MODE: Final = 0o700
-_KEPT: Final = "nothing was written"
-
-
-class _SystemLock:
-    """The lock that the system keeps of a file; `flock` of another program is the same."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._handle = -1
-
-    def acquire(self, timeout: float, poll_interval: float) -> None:
-        """Takes the lock, asking for it until so many seconds are over. Raises TimeoutError, OSError."""
-        until = time.monotonic() + timeout
-        while not self._take():
+        until = time.monotonic() + seconds
+        while not (self._take_elsewhere() if os.name == "nt" else self._take()):
             if time.monotonic() >= until:
-                raise TimeoutError
-            time.sleep(poll_interval)
+                raise LockTimeoutError(
+                    f"another program has locked the memory for {seconds:g} s",
+                    where=str(self._path), kept=kept, todo="try again when it is done",
+                )  # fmt: skip
+            time.sleep(_POLL_SECONDS)
 
     def _take(self) -> bool:
         import fcntl
@@ -119,34 +78,51 @@ class _SystemLock:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             # Who held it before may have removed the file: then this is the lock of nothing.
             if os.fstat(handle).st_nlink:
-                self._handle, handle = handle, -1
+                self._let_go, handle = partial(_unlock, handle), -1
         except OSError as error:
             if error.errno not in (errno.EACCES, errno.EAGAIN):
-                raise
+                if error.errno not in _NO_LOCKS:
+                    raise
+                self._let_go = lambda: None
         finally:
             if handle >= 0:
                 os.close(handle)
-        return self._handle >= 0
+        return self._let_go is not None
+
+    def _take_elsewhere(self) -> bool:
+        from filelock import FileLock, Timeout
+
+        # The library would make the folder, and one that was removed meanwhile would be back.
+        os.stat(self._path.parent)
+        lock = FileLock(self._path, mode=_FILE_MODE, thread_local=False, fallback_to_soft=False)
+        with contextlib.suppress(Timeout):
+            lock.acquire(timeout=0)
+            self._let_go = lock.release
+        return self._let_go is not None
 
     def release(self) -> None:
-        """Lets another take it. Raises OSError."""
-        import fcntl
-
-        handle, self._handle = self._handle, -1
-        if handle >= 0:
-            # A child that was forked meanwhile has the file open as well: closing it would not end the lock.
-            try:
-                fcntl.flock(handle, fcntl.LOCK_UN)
-            finally:
-                os.close(handle)
+        """Lets it be taken by another. Raises OSError."""
+        let_go, self._let_go = self._let_go, None
+        if let_go is not None:
+            let_go()
 
 
-def _system_lock(path: Path) -> AnyLock:
-    if os.name != "nt":
-        return _SystemLock(path)
-    from filelock import FileLock
+def _unlock(handle: int) -> None:
+    import fcntl
 
-    return FileLock(path, mode=_FILE_MODE, thread_local=False, fallback_to_soft=False)
+    # A child that was forked meanwhile has the file open as well: closing it would not end the lock.
+    try:
+        fcntl.flock(handle, fcntl.LOCK_UN)
+    finally:
+        os.close(handle)
+
+
+LOCK_NAME: Final = ".nuggets.lock"
+LOCK_SECONDS: Final = 15.0
+_LEFTOVER: Final = re.compile(r"\.(?P<file>.+\.(?:json|toml|md|markdown))\.\d+-[0-9a-f]{8}\.tmp")
+_FILE_MODE: Final = 0o600
+_FOLDER_MODE: Final = 0o700
+_KEPT: Final = "nothing was written"
 
 
 class Fingerprint(NamedTuple):

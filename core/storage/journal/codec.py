@@ -66,11 +66,7 @@ _WORTH_PRESSING: Final = 2048
 
 def write_change_set(change_set: ChangeSet) -> bytes:
     """A change set as JSON, pressed with zlib when it is large."""
-    return pressed(msgspec.json.encode(change_set))
-
-
-def pressed(text: bytes) -> bytes:
-    """The JSON of a change set as the journal keeps it."""
+    text = msgspec.json.encode(change_set)
     return zlib.compress(text, 1) if len(text) > _WORTH_PRESSING else text
 
 

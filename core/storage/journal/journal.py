@@ -735,13 +735,14 @@ class Journal(Database):
         now = {self.name(path): made for path, made in loaded.fingerprints().items()}
         known = {self.name(path): document.fingerprint for path, document in self._former.items()}
 
-        def same(file: str) -> bool:
-            was, made, own = baseline[file], now.get(file), known.get(file)
+        moved = now.keys() - baseline.keys()
+        for file, was in baseline.items():
+            made, own = now.get(file), known.get(file)
             # Of a version that this process saw itself it knows more than is remembered.
             written_since = own is not None and own.same_data(was) and own != made
-            return was is not None and was.same_data(made) and not written_since
-
-        return {file for file in {*baseline, *now} if file not in baseline or not same(file)}
+            if was is None or not was.same_data(made) or written_since:
+                moved.add(file)
+        return moved
 
     def gone_files(self, loaded: Loaded) -> set[str]:
         """Files that were seen and that somebody else removed. Pages come back by the note graph."""

@@ -518,11 +518,11 @@ class _Rebase:
         if current is None:
             if before is not None and self._only_counted(before, after):
                 return None
-            code = ErrorCode.DELETED_MEANWHILE if before is not None else ErrorCode.UNREADABLE_SIDE
-            found = conflict(code, id, before.content if before is not None else "", after.content, "")
-            in_the_way = before is not None or id in self._ours.set_aside
-            if in_the_way and not self._stands(found, after, None, *item):
-                return None
+            if before is not None or id in self._ours.set_aside:
+                code = ErrorCode.DELETED_MEANWHILE if before is not None else ErrorCode.UNREADABLE_SIDE
+                found = conflict(code, id, before.content if before is not None else "", after.content, "")
+                if not self._stands(found, after, None, *item):
+                    return None
             index = change.index if before is None else None
             return NoteChange(id=id, before=None, after=self._set_right(after, exists), index=index)
         if before is None and (current.is_fact, current.hidden) != (after.is_fact, after.hidden):
