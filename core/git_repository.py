@@ -29,6 +29,10 @@ _OFF: Final = {
     "core.hooksPath": os.devnull,
     # The first would run a program for each signed commit; with the others git says something else than is read.
     "log.showSignature": "false",
+    "log.follow": "false",
+    "log.diffMerges": "separate",
+    "diff.orderFile": os.devnull,
+    "color.ui": "false",
     "submodule.recurse": "false",
     "grep.column": "false",
     **{f"protocol.{name}.allow": "never" for name in _PROTOCOLS},

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import takewhile
 from typing import Final, NamedTuple
 
@@ -31,7 +31,10 @@ _TARGET: Final = {
     "make": re.compile(rf"^([\w.%/-]+(?:[ \t]+[\w.%/-]+)*)[ \t]*::?{_BELOW}", re.MULTILINE),
     "just": re.compile(rf"^@?([\w-]+)(?:[ \t][^:=\n]*)?:{_BELOW}", re.MULTILINE),
 }
-_CONFIGURATION: Final = re.compile(r"\.(?:toml|ya?ml|json5?|jsonc|ini|cfg|conf|properties|env|kdl)\Z")
+_CONFIGURATION: Final = (
+    "*.toml", "*.yml", "*.yaml", "*.json", "*.json5", "*.jsonc", "*.ini", "*.cfg", "*.conf", "*.properties", "*.env",
+    "*.kdl",
+)  # fmt: skip
 # Texts that speak of code and hold none.
 _PROSE: Final = re.compile(
     r"\.(?:md|mdx|rst|adoc|txt|org)\Z|(?:\A|/)(?:CHANGELOG|CHANGES|NEWS)", re.IGNORECASE
@@ -71,17 +74,26 @@ def bind(
 
     folder: of the page that names them, where paths are looked for first.
     """
-    named = [one for one in found if one.kind in ("symbol", "variable", "key")]
-    lines = tree.lines_with({last_part(one.name) for one in named})
-    bound = []
+    lines, bound = lines_of(found, tree), list[Bound]()
     for one in found:
-        some = lines.get(last_part(one.name), ())
         made = (
             _file(one, tree, folder) if one.kind == "file" else _command(one, tree) if one.kind == "command"
-            else _symbol(one, tree, some) if one.kind == "symbol" else _setting(one, tree, some)
+            else _symbol(one, tree, lines(one)) if one.kind == "symbol" else _setting(one, tree, lines(one))
         )  # fmt: skip
         bound += [made._replace(commit=commit, at=at)] if made is not None else []
     return bound
+
+
+def lines_of(found: Iterable[Reference], tree: Tree) -> Callable[[Reference], Sequence[Line]]:
+    """Gives the lines that hold the last part of a symbol, a variable or a key, which are all looked for at once."""
+    names: dict[bool, set[str]] = {True: set(), False: set()}
+    for one in found:
+        if one.kind in ("symbol", "variable", "key"):
+            names[one.kind == "key"].add(last_part(one.name))
+    lines = {
+        is_key: tree.lines_with(some, *(_CONFIGURATION if is_key else ())) for is_key, some in names.items()
+    }
+    return lambda one: lines[one.kind == "key"].get(last_part(one.name), ())
 
 
 def last_part(name: str) -> str:
@@ -221,11 +233,16 @@ def _setting(one: Reference, tree: Tree, lines: Sequence[Line]) -> Bound | None:
 
 
 def lines_of_setting(one: Reference, tree: Tree, lines: Iterable[Line]) -> list[Line]:
-    """The lines that set or read a variable, or that set a configuration key, whose other parts are in the file too."""
+    """The lines that set or read a variable, or that set a configuration key whose other parts the file sets too."""
     if one.kind == "variable":
         return [line for line in lines if not _PROSE.search(line.path)]
-    *around, last = map(re.escape, one.name.split("."))
-    shape = re.compile(rf"(?:^|[{{,\s])[\"']?{last}[\"']?\s*[:=]")
-    parts = [re.compile(rf"(?<![\w-]){part}(?![\w-])") for part in around]
-    held = [line for line in lines if _CONFIGURATION.search(line.path) and shape.search(line.text)]
-    return [line for line in held if all(part.search(tree.text(line.path) or "") for part in parts)]
+    *around, last = (
+        re.compile(rf"(?:^|[\[{{,.\s])[\"']?{re.escape(part)}[\"']?\s*[:=\].]", re.MULTILINE)
+        for part in one.name.split(".")
+    )
+    held = [line for line in lines if last.search(line.text)]
+    paths = sorted({line.path for line in held}, key=lambda path: (path.count("/"), path))
+    within = {
+        path for path in paths[:_MOST_MANIFESTS] if all(part.search(tree.text(path) or "") for part in around)
+    }
+    return [line for line in held if line.path in within]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -15,7 +15,17 @@ from core.storage.database import BrokenDatabaseError, Database, Part
 
 _PART: Final = Part(Path(__file__).with_name("bindings.sql"), sign="binding")
 _SELECT: Final = "SELECT note, text, bound FROM binding"
-_READ: Final = msgspec.json.Decoder(list[Bound])
+_READ: Final = msgspec.json.Decoder(tuple[list[Bound], list[Bound]])
+
+
+class Kept(NamedTuple):
+    """What is kept of a note. text: the mark of its text. bound: what that names; former: what it named before, which
+    comes back as it was bound where the text does.
+    """
+
+    text: str = ""
+    bound: Sequence[Bound] = ()
+    former: Sequence[Bound] = ()
 
 
 class Bindings:
@@ -31,23 +41,23 @@ class Bindings:
             self._database.close()
             self._database = None
 
-    def of(self, project: str, notes: Sequence[str]) -> Mapping[str, tuple[str, list[Bound]]]:
-        """The mark of its text and the references of each note that was looked at."""
+    def of(self, project: str, notes: Sequence[str]) -> Mapping[str, Kept]:
+        """What is kept of each note that was looked at."""
         among = "project = ? AND note IN (SELECT value FROM json_each(?))"
         given = (project, msgspec.json.encode(notes).decode())
         try:
             database = self._opened()
             rows = database.reader().execute(f"{_SELECT} WHERE {among}", given) if database else ()
-            return {note: (text, _READ.decode(bound)) for note, text, bound in rows}
+            return {note: Kept(text, *_READ.decode(bound)) for note, text, bound in rows}
         except (NuggetsError, BrokenDatabaseError, msgspec.DecodeError):
             return {}
 
-    def keep(self, project: str, looked_at: Mapping[str, tuple[str, Sequence[Bound]]]) -> None:
+    def keep(self, project: str, looked_at: Mapping[str, Kept]) -> None:
         """Keeps what was bound for some notes in place of what was; losing it to a power cut costs a look."""
-        found = (
-            (note, text, msgspec.json.encode(bound).decode()) for note, (text, bound) in looked_at.items()
-        )
-        rows = [(project, *row) for row in found]
+        rows = [
+            (project, note, one.text, msgspec.json.encode(one[1:]).decode())
+            for note, one in looked_at.items()
+        ]
         try:
             database = self._opened() if rows else None
             if database is not None and not database.read_only:

@@ -21,6 +21,8 @@ _LONGEST: Final = 300
 _IDENTIFIER: Final = r"[A-Za-z_$][A-Za-z0-9_$]*"
 # A path without an ending that files have: only with a folder, and outside of addresses.
 _PATH: Final = re.compile(r"(?<![\w/.:@%~$-])(?:\./)?(?:[\w.@+-]+/)+[\w.@+-]*(?![\w:/@])")
+# A path with spaces in it: only between quotation marks.
+_SPACED: Final = re.compile(r"(?<=[`\"])(?=[^`\"\n]*[/.])[\w.@+-][\w.@+/-]*(?: [\w.@+/-]+){1,8}(?=[`\"])")
 # `name()`, `Class.method`, `module::name()`: between backticks, or with its brackets.
 _CALLED: Final = re.compile(rf"(?<![\w.$/:#])({_IDENTIFIER}(?:(?:\.|::|#){_IDENTIFIER})*)\(\)")
 _QUOTED: Final = re.compile(r"(?<!`)`([^`\n]{2,200})`(?!`)")
@@ -72,6 +74,7 @@ def _files(text: str, root: str) -> Iterator[Reference]:
         if match.start() not in covered
     )
     found += [(said, said, 0, start) for said, start in more if said.strip("./")]
+    found += [(match[0], match[0], 0, match.start()) for match in _SPACED.finditer(text)]
     for said, path, line, start in found:
         if name := relative(path, root):
             yield Reference("file", said, name, line, start)

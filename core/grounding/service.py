@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from core.git_repository import ask_files, repository_around
 from core.grounding import names_something
 from core.grounding.binding import Bound, bind, mark
-from core.grounding.bindings import Bindings
+from core.grounding.bindings import Bindings, Kept
 from core.grounding.references import Reference, references, relative
 from core.grounding.states import Past, standings
 from core.grounding.trees import Tree
@@ -27,21 +27,28 @@ if TYPE_CHECKING:
     from core.model.note import Note
 
 TOLD: Final = ("moved", "gone", "changed")
+# Of what a note named once and names no more, so much is kept.
+_MOST_FORMER: Final = 60
+K = TypeVar("K", str, int)
 
 
 class Text(NamedTuple):
-    """A text of a note or a fact. written: in seconds since 1970, 0 where it is not known."""
+    """A text of a note or a fact. written: when it was last changed, created: when it was made, in seconds since 1970;
+    0 where that is not known.
+    """
 
     id: str
     nugget: str
     content: str
     written: int = 0
+    created: int = 0
 
 
 def text_of(note: Note) -> Text:
     """A note as a text to be held against the code."""
-    at = parse_iso(note.updated_at or note.created_at)
-    return Text(note.id, note.nugget_name, f"{note.title}\n{note.content}", int(at.timestamp()) if at else 0)
+    created, updated = map(parse_iso, (note.created_at, note.updated_at or note.created_at))
+    times = [int(at.timestamp()) if at else 0 for at in (updated, created)]
+    return Text(note.id, note.nugget_name, f"{note.title}\n{note.content}", *times)
 
 
 class Grounding:
@@ -120,21 +127,34 @@ class Grounding:
         owners = (one.root for one in known_projects(str(self._memory.home)) if nugget in one.nuggets)
         return next((root for root in owners if os.path.isdir(root)), "")
 
-    def _bound(self, texts: Sequence[Text], tree: Tree) -> dict[str, list[Bound]]:
-        """The bound references of each text. What was not looked at as it reads now is bound, all of it at once."""
+    def _bound(self, texts: Sequence[Text], tree: Tree) -> dict[str, Sequence[Bound]]:
+        """The bound references of each text. What was not looked at as it reads now is bound, all of it at once; a
+        reference that the note ever had before keeps its binding.
+        """
         known = self._bindings.of(tree.root, [text.id for text in texts])
-        found = {id: list(bound) for id, (_, bound) in known.items()}
-        new, wanted = [text for text in texts if known.get(text.id, ("",))[0] != mark(text.content)], {}
-        for text in new:
-            stayed = {one.reference[2:4]: one for one in found.get(text.id, ())}
+        found = {id: kept.bound for id, kept in known.items()}
+        new, wanted, times = dict[str, Kept](), list[tuple[str, Reference]](), dict[str, Sequence[int]]()
+        for text in texts:
+            kept = known.get(text.id, Kept())
+            if kept.text == (now := mark(text.content)):
+                continue
+            before = {_key(one.reference): one for one in (*kept.former, *kept.bound)}
             named = references(text.content, tree.root)
-            found[text.id] = [stayed[one[2:4]]._replace(reference=one) for one in named if one[2:4] in stayed]
-            wanted[text.id] = text.written, [one for one in named if one[2:4] not in stayed]
-        for id, bound in _bind(wanted, tree):
-            found[id].append(bound)
+            stayed = [before.pop(_key(one))._replace(reference=one) for one in named if _key(one) in before]
+            new[text.id] = Kept(now, stayed, [*before.values()][-_MOST_FORMER:])
+            held = {one.reference for one in stayed}
+            wanted += [(text.id, one) for one in named if one not in held]
+            # Of a note that is new here, its last change may have been one of tags alone.
+            times[text.id] = (text.written,) if kept.text else (text.written, text.created)
+        for id, one in _bind(wanted, tree, _commits_at(times, tree)):
+            new[id] = new[id]._replace(bound=[*new[id].bound, one])
         if not tree.is_late:
-            self._bindings.keep(tree.root, {text.id: (mark(text.content), found[text.id]) for text in new})
-        return found
+            self._bindings.keep(tree.root, new)
+        return found | {id: kept.bound for id, kept in new.items()}
+
+
+def _key(one: Reference) -> tuple[str, str, int]:
+    return one.kind, one.name, one.line
 
 
 def checkout_at(root: str) -> str:
@@ -146,22 +166,53 @@ def checkout_at(root: str) -> str:
     return around.top if around is not None and around.root == root else root
 
 
-def _bind(wanted: Mapping[str, tuple[int, list[Reference]]], tree: Tree) -> Iterator[tuple[str, Bound]]:
-    """The references of texts as they were when each was written, so far as git knows that, else as they are now."""
-    by_commit: dict[str, list[tuple[str, Reference]]] = defaultdict(list)
-    log = tree.ask("log", "-20000", "--format=%ct %H") if wanted and tree.head else b""
-    rows = (row.partition(" ") for row in log.decode().splitlines())
-    times = [(int(at), commit) for at, _, commit in rows if at.isdigit()]
-    for id, (written, named) in wanted.items():
-        commit = next((commit for at, commit in times if at <= written), "") if named else ""
-        by_commit[commit if commit != tree.head else ""] += [(id, one) for one in named]
-    rest = by_commit.pop("", [])
-    for commit, some in (*by_commit.items(), ("", rest)):
-        at = Tree(tree.root, commit, tree.until) if commit else tree
-        now = 0 if commit else int(time.time())
-        made = {one.reference: one for one in bind([one for _, one in some], at, commit or tree.head, now)}
-        yield from ((id, made[one]) for id, one in some if one in made)
-        rest += [(id, one) for id, one in some if commit and one not in made]
+def _bind(
+    wanted: Sequence[tuple[K, Reference]], tree: Tree, then: Callable[[K], Sequence[str]], folder: str = ""
+) -> list[tuple[K, Bound]]:
+    """References, each with what names it, as their project has them now; those that it does not have, and lines, as it
+    had them at the first of some commits that did.
+    """
+    found, now = list[tuple[K, Bound]](), int(time.time())
+
+    def missing(some: Sequence[tuple[K, Reference]], at: Tree, commit: str) -> list[tuple[K, Reference]]:
+        named = list({one for _, one in some})
+        made = {one.reference: one for one in bind(named, at, commit, 0 if at.commit else now, folder)}
+        found.extend((key, made[one]) for key, one in some if one in made)
+        return [(key, one) for key, one in some if one not in made]
+
+    left = missing([one for one in wanted if not one[1].line], tree, tree.head)
+    left += [one for one in wanted if one[1].line]
+    for turn in range(max((len(then(key)) for key, _ in left), default=0)):
+        by_commit: dict[str, list[tuple[K, Reference]]] = defaultdict(list)
+        for key, one in left:
+            by_commit["".join(then(key)[turn : turn + 1])].append((key, one))
+        left = by_commit.pop("", [])
+        for commit, some in by_commit.items():
+            left += missing(some, Tree(tree.root, commit, tree.until), commit)
+    missing([one for one in left if one[1].line], tree, tree.head)
+    # What stands within a path that has spaces is no path of its own.
+    spaced = [(key, one) for key, one in found if one.reference.kind == "file" and " " in one.reference.said]
+    within = {
+        (key, one.reference.start + at) for key, one in spaced for at in range(1, len(one.reference.said))
+    }
+    return [pair for pair in found if (pair[0], pair[1].reference.start) not in within]
+
+
+def _commits_at(times: Mapping[str, Sequence[int]], tree: Tree) -> Callable[[str], Sequence[str]]:
+    """Gives the commits that were checked out last at the times of a text, so far as git knows."""
+
+    @cache
+    def log() -> list[tuple[int, str]]:
+        rows = (
+            row.partition(" ") for row in tree.ask("log", "-20000", "--format=%ct %H").decode().splitlines()
+        )
+        return [(int(at), commit) for at, _, commit in rows if at.isdigit()] if tree.head else []
+
+    @cache
+    def at(time: int) -> str:
+        return next((commit for at, commit in log() if at <= time), "")
+
+    return lambda id: list(filter(None, map(at, times[id])))
 
 
 # Pages that people and agents keep in a project
@@ -177,21 +228,15 @@ def page_lines(page: Path) -> list[tuple[int, Standing]]:
         return []
     tree = Tree(around.top)
     name = os.path.relpath(os.path.realpath(page), around.top).replace(os.sep, "/")
-    written = _commits_of_lines(tree, name)
-    by_commit: dict[str, list[tuple[int, Reference]]] = defaultdict(list)
-    for number, line in enumerate(text.split("\n"), 1):
-        named = references(line, around.top)
-        by_commit[written.get(number, "")] += [(number, one) for one in named]
-    told = list[tuple[int, Standing]]()
-    for commit, some in by_commit.items():
-        at, folder = Tree(around.top, commit) if commit else tree, name.rpartition("/")[0]
-        made = {
-            one.reference: one for one in bind([one for _, one in some], at, commit or tree.head, 0, folder)
-        }
-        kept = [(number, made[one]) for number, one in some if one in made]
-        states = standings([one for _, one in kept], tree)
-        told += [(number, one) for (number, _), one in zip(kept, states, strict=True)]
-    return sorted(((line, one) for line, one in told if one.state in TOLD[:2]), key=lambda one: one[0])
+    written = cache(lambda: _commits_of_lines(tree, name))
+    named = [
+        (number, one)
+        for number, line in enumerate(text.split("\n"), 1)
+        for one in references(line, around.top)
+    ]
+    made = [*_bind(named, tree, lambda number: [written().get(number, tree.head)], name.rpartition("/")[0])]
+    told = zip((line for line, _ in made), standings([one for _, one in made], tree), strict=True)
+    return sorted((one for one in told if one[1].state in TOLD[:2]), key=lambda one: one[0])
 
 
 def _commits_of_lines(tree: Tree, page: str) -> Mapping[int, str]:

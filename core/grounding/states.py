@@ -7,8 +7,9 @@ alarm is worse than silence: what cannot be told is said to be so.
 from __future__ import annotations
 
 import os
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from core.grounding import binding
@@ -19,6 +20,7 @@ from core.model.judgement import Standing
 
 # A file that moves on and on is followed so far.
 _MOST_MOVES: Final = 8
+_VARIABLES: Final = (".env", ".env.local", ".envrc")
 _PLAIN: Final = ("--no-textconv", "--no-ext-diff")
 
 
@@ -31,12 +33,10 @@ def standings(bound: Sequence[Bound], tree: Tree, past: Past | None = None) -> l
     past = past or Past(tree)
     same = [bool(one.blob) and tree.blob(one.path) == one.blob for one in bound]
     past.look_up(one for one in bound if one.path and not tree.has(one.path))
-    searched = [
-        last_part(one.reference.name)
-        for one, kept in zip(bound, same, strict=True)
-        if not kept and one.reference.kind in ("symbol", "variable", "key") and not _defined_at(one, tree)
-    ]
-    lines = tree.lines_with(set(searched))
+    lines = binding.lines_of(
+        (one.reference for one, kept in zip(bound, same, strict=True) if not kept and not _is_at(one, tree)),
+        tree,
+    )
     return [
         _standing_of(one.reference, "fresh") if kept else _standing(one, tree, past, lines)
         for one, kept in zip(bound, same, strict=True)
@@ -47,16 +47,17 @@ def _standing_of(reference: Reference, state: Any, *rest: Any) -> Standing:
     return Standing(reference.said, reference.kind, reference.name, state, *rest)
 
 
-def _standing(one: Bound, tree: Tree, past: Past, lines: Mapping[str, Sequence[Line]]) -> Standing:
+def _standing(one: Bound, tree: Tree, past: Past, lines: Callable[[Reference], Sequence[Line]]) -> Standing:
     reference, last = one.reference, last_part(one.reference.name)
     if reference.kind == "file":
         return _of_file(one, tree, past)
     if reference.kind == "command":
         return _of_command(one, tree, past)
     if reference.kind == "symbol":
-        return _of_symbol(one, tree, past, lines.get(last, ()))
-    held = one.path and last in (tree.text(one.path) or "")
-    if held or (not tree.is_late and binding.lines_of_setting(reference, tree, lines[last])):
+        return _of_symbol(one, tree, past, lines(reference))
+    if _is_at(one, tree) or (
+        not tree.is_late and binding.lines_of_setting(reference, tree, lines(reference))
+    ):
         return _standing_of(reference, "fresh")
     return past.gone(one, last)
 
@@ -85,6 +86,20 @@ def _line_now(text: str, marks: tuple[str, ...]) -> int:
     near = [at for at in alike if found[at - 1] == marks[0] or found[at + 1] == marks[2]]
     kept = near if len(alike) > 1 else alike
     return kept[0] if len(kept) == 1 else 0
+
+
+def _is_at(one: Bound, tree: Tree) -> bool:
+    """Whether something is still in the file where it was; a variable also in one that sets variables and is kept from
+    git.
+    """
+    kind = one.reference.kind
+    if kind in ("file", "command"):
+        return tree.has(one.path)
+    if kind == "symbol":
+        return _defined_at(one, tree) is not None
+    word = rf"(?<![\w$]){re.escape(last_part(one.reference.name))}(?![\w$])"
+    paths = (one.path, *(_VARIABLES if kind == "variable" else ()))
+    return any(re.search(word, tree.text(path) or "") for path in paths if path)
 
 
 def _defined_at(one: Bound, tree: Tree) -> Line | None:
@@ -204,8 +219,8 @@ class Past:
             self._bases[key] = self._asked_base(one) if self._tree.head else ("", False)
         base, whole = self._bases[key]
         # Of a history that was written anew, and of another clone, only the time is known.
-        guessed = bool(base) and base != one.commit and whole
-        return ("", False) if guessed and one.path and not self._at(base).has(one.path) else (base, whole)
+        guessed = whole and base not in ("", one.commit)
+        return base, whole and not (guessed and one.path and not _is_at(one, self._at(base)))
 
     def _asked_base(self, one: Bound) -> tuple[str, bool]:
         tree = self._tree
@@ -213,7 +228,9 @@ class Past:
             return one.commit, True
         base = tree.ask("merge-base", one.commit, "HEAD").decode().strip() if one.commit else ""
         if base:
-            return base, base == one.commit
+            # A commit that no branch has any more was rebased or squashed.
+            contained = base != one.commit and tree.ask("for-each-ref", "--count=1", "--contains", one.commit)
+            return base, not contained
         if one.commit and tree.ask("cat-file", "-t", one.commit):
             return "", False
         said = tree.ask("rev-list", "-1", f"--before={one.at}", "HEAD") if one.at else b""

@@ -13,7 +13,7 @@ import stat
 import time
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Final, NamedTuple
 
 from core.git_repository import ask, repository_around
@@ -26,10 +26,9 @@ _PASSED_OVER: Final = frozenset(("node_modules", "__pycache__", "target", "dist"
 _LONGEST_LINE: Final = 2_000
 _MOST_UNTRACKED: Final = 300
 # Git looks for so many names at once.
-_AT_ONCE: Final = 60
-_WORD: Final = re.compile(r"[\w$]+")
+_AT_ONCE: Final = 200
 _MAY_FAIL: Final = ("merge-base", "cat-file", "rev-list", "blame")
-_GREP: Final = ("-n", "-z", "-a", "-F", "-w", "--full-name", "--no-color", "--no-textconv")
+_GREP: Final = ("-n", "-z", "-a", "-E", "-w", "--full-name", "--no-color", "--no-textconv")
 
 
 class Line(NamedTuple):
@@ -184,34 +183,29 @@ class Tree:
 
     # Names
 
-    def lines_with(self, names: Collection[str]) -> Mapping[str, list[Line]]:
-        """The lines of all files that git knows, or would know, that hold each of some names as a word."""
+    def lines_with(self, names: Collection[str], *where: str) -> Mapping[str, list[Line]]:
+        """The lines of all files that git knows, or would know, that hold each of some names as a word. where: patterns
+        of paths; none for all.
+        """
         found: dict[str, list[Line]] = {name: [] for name in names}
-        if len(found) > _AT_ONCE and self.head and not self.commit:
-            # Git takes long over many names: each file is read once.
-            for path in self.blobs:
-                text = self.text(path) or ""
-                for name in found.keys() & set(_WORD.findall(text)):
-                    lines = enumerate(text.split("\n"), 1)
-                    found[name] += [Line(path, at, line) for at, line in lines if name in _WORD.findall(line)]
-            return found
         ordered = sorted(names) if self.commit or self.head else []
         for some in (ordered[at : at + _AT_ONCE] for at in range(0, len(ordered), _AT_ONCE)):
             wanted = re.compile("|".join(rf"(?<![\w$]){re.escape(name)}(?![\w$])" for name in some))
-            for line in self._grep(some):
+            for line in self._grep("|".join(name.replace("$", "[$]") for name in some), where):
                 for name in set(wanted.findall(line.text)):
                     found[name].append(line)
         return found
 
-    def _grep(self, names: Sequence[str]) -> Iterator[Line]:
-        given = [word for name in names for word in ("-e", name)]
-        where = (self.commit,) if self.commit else ("--untracked",)
-        for row in self.ask("grep", *_GREP, *given, *where).split(b"\n"):
+    def _grep(self, shape: str, where: Sequence[str]) -> Iterator[Line]:
+        # One expression of all names: many at once take git ten times as long.
+        there = (self.commit,) if self.commit else ("--untracked",)
+        has = cache(self.has)
+        for row in self.ask("grep", *_GREP, "-e", shape, *there, "--", *where).split(b"\n"):
             path, _, rest = row.partition(b"\0")
             number, _, text = rest.partition(b"\0")
             name = os.fsdecode(path).removeprefix(f"{self.commit}:")
             # A name with a line break in it makes lines of its own.
-            if number.isdigit() and self.has(name):
+            if number.isdigit() and has(name):
                 yield Line(name, int(number), text[:_LONGEST_LINE].decode("utf-8", "replace"))
 
 

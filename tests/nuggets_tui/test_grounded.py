@@ -99,6 +99,37 @@ def test_a_note_that_is_edited_is_bound_anew_for_what_is_new_in_it(tmp_path: Pat
     ]  # fmt: skip
 
 
+def test_a_change_of_tags_binds_nothing_anew(
+    tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = remembered(tmp_path)
+    note = text_of(memory.snapshot.fact_notes["scanner", "auth handler"])
+    made = int(git(root, "log", "-1", "--format=%ct"))
+    monkeypatch.setenv("GIT_COMMITTER_DATE", f"{made + 60} +0000")
+    (root / "src" / "auth" / "middleware.ts").unlink()
+    commit(root)
+    # The second one is of another machine, and its tags were changed before it was read here.
+    for one in (note, note._replace(id="new here", created=made)):
+        tagged = one._replace(written=made + 120)
+        assert [standing.state for standing in memory.grounding.standings([tagged])[one.id]] == ["gone"]
+
+
+def test_a_text_that_comes_back_is_bound_as_it_was(tmp_path: Path, root: Path) -> None:
+    memory = remembered(tmp_path)
+    git(root, "mv", "src/auth/middleware.ts", "src/session.ts")
+    commit(root)
+    note = memory.snapshot.fact_notes["scanner", "auth handler"]
+    before = memory.grounding.standings([text_of(note)])[note.id]
+    changed = memory.stale_of([note])[note.id].repointed(note.content)
+    verbs.edit_note(
+        memory, note.id, content=changed, title=None, add_tags=(), remove_tags=(), meta=MetaInput()
+    )
+    assert memory.stale_of([memory.snapshot.by_id[note.id]]) == {}
+    memory.history.undo()
+    again = memory.snapshot.by_id[note.id]
+    assert memory.grounding.standings([text_of(again)])[note.id] == before
+
+
 def test_another_projects_notes_are_held_against_their_own_folder(tmp_path: Path, root: Path) -> None:
     memory = remembered(tmp_path)
     note = memory.snapshot.fact_notes["scanner", "auth handler"]
