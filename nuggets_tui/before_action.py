@@ -52,10 +52,9 @@ def _inside(path: str, root: str) -> str:
 
 
 def _names_path(one: Sequence[Any], path: str) -> bool:
-    kind, name = one[0], one[1]
-    return bool(path) and (
-        (kind == "file" and path == name) or (kind == "folder" and path.startswith(f"{name}/"))
-    )
+    kind, name = one[:2]
+    # A name without an ending may be that of a file.
+    return bool(path) and (path == name or (kind == "folder" and path.startswith(f"{name}/")))
 
 
 def _names_command(one: Sequence[Any], command: str) -> bool:

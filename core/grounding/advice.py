@@ -17,11 +17,19 @@ _FEW: Final = 6
 _SENTENCES: Final = re.compile(r"(?<=[.!?])\s+(?=[\"'`(\w])|\n+")
 _RULE: Final = re.compile(
     r"\b(?:never|always|must(?:n't)?|do not|don't|avoid|careful|caution|warning|beware|make sure|ensure|instead of"
-    r"|rather than|not allowed|forbidden|only (?:with|after|from|by|in|when|if|on|through|via)|before (?:you|\w+ing)"
-    r"|after (?:you|\w+ing)|(?:is|are) (?:generated|vendored|deprecated|frozen|read-only)|by hand|needs? (?:an?|the|to)"
-    r"|has to|have to|should(?:n't)?|decided|agreed|we chose|prefer\w*|requires?|regenerate|keep"
+    r"|rather than|not allowed|forbidden|before (?:you|\w+ing)|after (?:you|\w+ing)|otherwise|by hand"
+    r"|only (?:with|after|from|by|in|when|if|on|through|via|touch|edit|change|use|run)"
+    r"|(?:edited|changed|run|used)\b[^.;]*\bonly|(?:is|are) (?:generated|vendored|deprecated|frozen|read-only)"
+    r"|needs? (?:an?|the|to)|has to|have to|should(?:n't| not| only| be| stay)"
+    r"|decided|agreed|we chose|prefer\w*|requires? (?!\d)|regenerate|(?<!we )(?<!they )keep"
     r"|nie(?:mals)?|immer|darf|dürfen|muss|müssen|nicht|vorsicht|achtung|bevor|statt|nur (?:mit|nach|über)"
     r"|jamais|toujours|il faut|attention|avant de|ne pas|nunca|siempre|hay que|cuidado|antes de)\b",
+    re.IGNORECASE,
+)
+# What is asked, was so once, or is somebody else's word is no rule.
+_NO_RULE: Final = re.compile(
+    r"\?\W*\Z|\bno (?:need|longer)\b|\b(?:used to|yesterday|said|wrote|claimed|according to)\b"
+    r"|\b(?:should|must|could|would)(?:n't| not)? have (?:been|\w+ed)\b",
     re.IGNORECASE,
 )
 _QUOTED: Final = re.compile(r"`([^`\n]{3,100})`")
@@ -56,9 +64,12 @@ def _of_note(note: Note, standings: Sequence[Standing]) -> Iterator[Advice]:
     files = [one for one in standings if one.kind == "file" and one.state in ("fresh", "changed", "moved")]
     for sentence in _SENTENCES.split(note.content):
         said = " ".join(sentence.split())
-        if not 8 < len(said) <= _LONGEST or not (_RULE.search(said) or note.type == "preference"):
+        is_rule = _RULE.search(said) or note.type == "preference"
+        if not 8 < len(said) <= _LONGEST or not is_rule or _NO_RULE.search(said):
             continue
-        made = [_of_file(note, one, said) for one in files if _names(sentence, one.said)]
+        # The program of a command that is quoted is no file that it speaks of.
+        bare = _QUOTED.sub(lambda quoted: "" if _COMMAND.fullmatch(quoted[1]) else quoted[0], sentence)
+        made = [_of_file(note, one, said) for one in files if _names(bare, one.said)]
         made += [
             Advice("command", name, note.id, said, note.hits)
             for name in _QUOTED.findall(said)

@@ -51,6 +51,15 @@ _NOT_BEFORE: Final = (
     "return|await|yield|throw|raise|new|else|if|while|for|case|in|not|and|or|assert|del|go|defer|print"
     "|echo|do"
 )
+# What defines a name, which stands as "\0" in it: one expression for all names, since it takes long to compile.
+_DEFINITION: Final = re.compile(
+    rf"(?:^|[\s(])(?:{_WORDS_OF_DEFINITION})\s+(?:\([^)]*\)\s*)?(?:[\w<>*&]+(?:\.|::))?\0(?![\w$-])"
+    rf"|^\s*(?:(?!(?:{_NOT_BEFORE})\b)[\w<>\[\],.*&?:]+\s+)+[*&]?(?:\w+::)?\0\s*\([^;]*[^;,]?$"
+    r"|^\s*(?:async\s+|\*\s*)?\0\s*\([^;]*\)\s*(?::[^=;]+)?(?:\{|=>).*$"
+    r"|^\s*(?:self\.|this\.|exports\.)?\0\s*(?::[^=]+)?=(?!=)"
+    r"|^\s*['\"]?\0['\"]?\s*:\s*(?:async\s*)?(?:function\b|\()"
+    r"|^\s*#\s*define\s+\0(?!\w)"
+)
 
 
 class Bound(NamedTuple):
@@ -142,8 +151,11 @@ def _symbol(one: Reference, tree: Tree, lines: Sequence[Line]) -> Bound | None:
 def definitions(name: str, tree: Tree, lines: Iterable[Line]) -> list[Line]:
     """Where a symbol is defined, of the lines that hold its last part; in tests only where nowhere else."""
     *around, last = name.split(".")
-    shape = _definition(last)
-    found = [line for line in lines if not _PROSE.search(line.path) and shape.search(line.text)]
+    found = [
+        line
+        for line in lines
+        if not _PROSE.search(line.path) and _DEFINITION.search(line.text.replace(last, "\0"))
+    ]
     for holder in around[-1:]:
         held = re.compile(rf"\b{re.escape(holder)}\b")
         within = {
@@ -154,18 +166,6 @@ def definitions(name: str, tree: Tree, lines: Iterable[Line]) -> list[Line]:
         found = [line for line in found if line.path in within]
     code = [line for line in found if not _TESTS.search(line.path)]
     return code or found
-
-
-def _definition(name: str) -> re.Pattern[str]:
-    name = re.escape(name)
-    return re.compile(
-        rf"(?:^|[\s(])(?:{_WORDS_OF_DEFINITION})\s+(?:\([^)]*\)\s*)?(?:[\w<>*&]+(?:\.|::))?{name}(?![\w$-])"
-        rf"|^\s*(?:(?!(?:{_NOT_BEFORE})\b)[\w<>\[\],.*&?:]+\s+)+[*&]?(?:\w+::)?{name}\s*\([^;]*[^;,]?$"
-        rf"|^\s*(?:async\s+|\*\s*)?{name}\s*\([^;]*\)\s*(?::[^=;]+)?(?:\{{|=>).*$"
-        rf"|^\s*(?:self\.|this\.|exports\.)?{name}\s*(?::[^=]+)?=(?!=)"
-        rf"|^\s*['\"]?{name}['\"]?\s*:\s*(?:async\s*)?(?:function\b|\()"
-        rf"|^\s*#\s*define\s+{name}\b"
-    )
 
 
 def mark_of_body(text: str | None, number: int) -> str:

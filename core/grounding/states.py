@@ -200,13 +200,15 @@ class Past:
         """The commit that took a word out of the file that had it, or that file away; () where it cannot be told."""
         base, _ = self._base(one)
         key = (base, one.path, word)
+        if removed := self._removed.get(key[:2]):
+            return removed
         # Through all files of a long history git would look for seconds.
         if base and one.path and key not in self._words:
             how = ("log", "-1", "--format=%H %ct", *_PLAIN, f"-S{word}")
             said = self._tree.ask(*how, f"{base}..HEAD", "--", one.path)
             commit, _, at = said.decode().strip().partition(" ")
             self._words[key] = (commit, int(at)) if at.isdigit() else ()
-        return self._removed.get((base, one.path), ()) or self._words.get(key, ())
+        return self._words.get(key, ())
 
     # Where the past begins
 
