@@ -605,7 +605,7 @@ class Memory:
     def _stale_ids(self) -> frozenset[str]:
         """The notes that name code that moved or is gone."""
         found = self.stale_of(self.snapshot.visible).items()
-        return frozenset(id for id, one in found if any(each.state != "changed" for each in one.references))
+        return frozenset(id for id, one in found if one.lost)
 
     @property
     def projects(self) -> Mapping[str, str]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
+    from core.model.judgement import Standing
     from core.text.file_references import FileReference
 
 _CODE: Final = frozenset(("code", "code-insiders", "code-oss", "codium", "vscodium", "cursor", "windsurf"))
@@ -44,11 +45,14 @@ def names_a_file(text: str) -> bool:
     return bool(file_references(text))
 
 
-def files_named(text: str, folder: Path) -> list[Found]:
-    """The files that a text speaks of, each once, looked up from a working directory; for a thread."""
+def files_named(text: str, folder: Path, stale: Sequence[Standing] = ()) -> list[Found]:
+    """The files that a text speaks of, each once, looked up from a working directory; for a thread. stale: what of it
+    is not where it was.
+    """
     from core.text.file_references import file_references
 
-    said = {(each.path, each.line, each.column): each for each in reversed(file_references(text))}
+    named = [now_at(each, stale) for each in file_references(text)]
+    said = {(each.path, each.line, each.column): each for each in reversed(named)}
     return [find(reference, folder) for reference in reversed(said.values())]
 
 
@@ -66,6 +70,18 @@ def find(reference: FileReference, folder: Path) -> Found:
                 inside = any(candidate.is_relative_to(root) for root in roots)
                 return Found(reference, candidate, not inside)
     return Found(reference)
+
+
+def now_at(reference: FileReference, stale: Iterable[Standing]) -> FileReference:
+    """A reference as it is to be followed now: to where the file moved since the note was written."""
+    from core.text.file_references import FileReference, file_references
+
+    for one in stale:
+        was = file_references(one.said) if one.state == "moved" and one.kind == "file" else ()
+        if was and (was[0].path, was[0].line) == (reference.path, reference.line):
+            path, _, line = one.where.rpartition(":")
+            return FileReference(path, int(line)) if path and line.isdigit() else FileReference(one.where)
+    return reference
 
 
 def roots_of(folder: Path) -> tuple[Path, ...]:

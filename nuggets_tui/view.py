@@ -133,7 +133,7 @@ class View(msgspec.Struct, frozen=True, eq=False):
     looked up yet. `untrusted`: how many notes the project has that are not used until the person says so. `arrived`:
     ids of notes that a sync brought or changed since the person was here before, whenever that was written.
     `projects`: the name of its project for each nugget that is not the person's. `stale`: what notes name of code that
-    moved or is gone, by the ids of those that do.
+    moved or is gone, by the ids of those that do; `code_changed`: of code that is where it was and only changed.
     """
 
     home: str = ""
@@ -173,6 +173,7 @@ class View(msgspec.Struct, frozen=True, eq=False):
     arrived: frozenset[str] = frozenset()
     projects: Mapping[str, str] = {}
     stale: Mapping[str, Stale] = {}
+    code_changed: Mapping[str, Stale] = {}
 
     @property
     def counts(self) -> tuple[int, int]:

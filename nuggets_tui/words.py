@@ -471,10 +471,11 @@ def other_side_lines(found: Recall) -> list[str]:
 
 def stale_lines(stale: Iterable[Standing], now: datetime) -> list[str]:
     """What a note names and its project has no more as named, a line each; a change alone is no reason to doubt it."""
-    return [_stale_line(one, now) for one in stale if one.state != "changed"]
+    return [stale_line(one, now) for one in stale if one.state != "changed"]
 
 
-def _stale_line(one: Standing, now: datetime) -> str:
+def stale_line(one: Standing, now: datetime) -> str:
+    """What became of one reference, and when."""
     age = time_ago(iso(datetime.fromtimestamp(one.at, UTC)), now) if one.at else ""
     by = ", ".join(filter(None, (age, one.commit[:7])))
     return f"{one} ({by})" if by else str(one)

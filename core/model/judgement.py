@@ -41,6 +41,11 @@ class Stale(NamedTuple):
     gone: float
 
     @property
+    def lost(self) -> bool:
+        """Whether something is not where it was; a change alone is no reason to doubt a text."""
+        return any(one.state != "changed" for one in self.references)
+
+    @property
     def outdated(self) -> bool:
         """Whether most of what it is about is gone."""
         return self.gone >= 0.5

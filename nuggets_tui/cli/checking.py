@@ -104,7 +104,7 @@ def _stale_notes(call: Invocation) -> dict[str, Stale]:
     here = memory.standpoint
     notes = [note for note in memory.snapshot.visible if here is not None and here.is_own(note.nugget_name)]
     found = memory.stale_of(notes).items()
-    return {id: one for id, one in found if any(each.state != "changed" for each in one.references)}
+    return {id: one for id, one in found if one.lost}
 
 
 def _stale_pages(path: Path) -> Sequence[tuple[Path, int, Standing]]:

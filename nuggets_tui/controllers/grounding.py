@@ -43,11 +43,13 @@ class GroundingController(Controller):
         if not self.main.complete:
             self.main.set_timer(_REST, self.refresh)
             return
-        found = await session.read(_stale, session.memory, session.snapshot)
-        if session is self.main.open_session and self.main.is_mounted and found != self.view.stale:
-            self.main.show(stale=found)
+        found = await session.read(_held_against_code, session.memory, session.snapshot)
+        known = {**self.view.code_changed, **self.view.stale}
+        if session is self.main.open_session and self.main.is_mounted and found != known:
+            changed = {id: one for id, one in found.items() if not one.lost}
+            stale = {id: one for id, one in found.items() if one.lost}
+            self.main.show(stale=stale, code_changed=changed)
 
 
-def _stale(memory: Memory, snapshot: Snapshot) -> Mapping[str, Stale]:
-    found = memory.stale_of(snapshot.visible).items()
-    return {id: one for id, one in found if any(each.state != "changed" for each in one.references)}
+def _held_against_code(memory: Memory, snapshot: Snapshot) -> Mapping[str, Stale]:
+    return memory.stale_of(snapshot.visible)

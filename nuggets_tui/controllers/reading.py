@@ -19,7 +19,10 @@ from nuggets_tui.widgets.facts import fact_key
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from core.model.change import ChangeSet
+    from core.model.judgement import Standing
     from core.text.file_references import FileReference
     from nuggets_tui.file_opening import Found
     from nuggets_tui.screens.main import MainScreen
@@ -341,7 +344,7 @@ class FilesController(Controller):
         folder = self._folder()
         if note is None or folder is None:
             return
-        named = await run_in_thread(files_named, note.content, folder)
+        named = await run_in_thread(files_named, note.content, folder, self._stale(note.id))
         there = [one for one in named if one.path is not None]
         if not named:
             self.notify("This note names no file, such as src/auth.ts:47.")
@@ -355,18 +358,22 @@ class FilesController(Controller):
     @background("open")
     async def find_and_open(self, reference: FileReference) -> None:
         """A file that was clicked in Note."""
-        from nuggets_tui.file_opening import find
+        from nuggets_tui.file_opening import find, now_at
 
         folder = self._folder()
         if folder is None:
             return
-        found = await run_in_thread(find, reference, folder)
+        found = await run_in_thread(find, now_at(reference, self._stale(self.view.note_id)), folder)
         if found.path is None:
             self._notify_not_found([found], folder)
         elif found.surprising:
             self._choose([found], folder)
         else:
             self._open(found)
+
+    def _stale(self, note_id: str) -> Sequence[Standing]:
+        known = self.view.stale.get(note_id)
+        return known.references if known is not None else ()
 
     def _folder(self) -> Path | None:
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -25,12 +25,13 @@ from nuggets_tui.widgets.bars import FULL_BLEND, PART_STYLES, bar, stacked
 from nuggets_tui.widgets.line_view import LineView, MakeLines, wrapped
 from nuggets_tui.widgets.pipeline_details import sentence_lines
 from nuggets_tui.widgets.row_text import MUTED
-from nuggets_tui.words import how_sure, other_side_lines
+from nuggets_tui.words import STALE_SIGN, how_sure, other_side_lines, stale_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from core.facts.recall import Recall
+    from core.model.judgement import Standing
     from core.pipeline.records import HistoryRow, Origin
     from core.search.results import Passage
 
@@ -181,11 +182,14 @@ def recall_screen(session: Session, nugget: str, key: str) -> LinesScreen[None]:
 def recall_lines(found: Recall, width: int) -> Sequence[Content]:
     """A recall as lines of at most `width` cells."""
     if not found.found:
-        return wrapped([Content("Nothing matches this key.")], width)
+        offered = [(content(one.first_line, "bold"), *_stale(one.stale)) for one in found.candidates]
+        none = Content("Not sure enough to answer." if offered else "Nothing matches this key.")
+        return wrapped([none, *(line for lines in offered for line in (Content(""), *lines))], width)
     matched = f"{found.match.kind}, strength {found.match.strength:.2f}" if found.match else ""
     sure = Content.assemble((bar(found.certainty, _BAR), "$text-success"), f" {found.certainty:.2f}")
     lines = [
         content(found.answer or "", "bold"),
+        *_stale(found.stale),
         Content(""),
         _labelled("key", content(f"{found.key}  ({found.nugget_name})")),
         _labelled("matched", content(matched)),
@@ -206,6 +210,12 @@ def recall_lines(found: Recall, width: int) -> Sequence[Content]:
             value = content(runner.value, _MUTED).truncate(room, ellipsis=True)
             lines.append(Content.assemble((f"{drawn:<{_BAR}}", "$text-secondary"), similarity, value))
     return wrapped(lines, width)
+
+
+def _stale(stale: Sequence[Standing]) -> list[Content]:
+    return [
+        content(f"{STALE_SIGN} {line}", "$text-warning") for line in stale_lines(stale, datetime.now(UTC))
+    ]
 
 
 def _labelled(label: str, value: Content) -> Content:

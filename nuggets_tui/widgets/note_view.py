@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
@@ -23,7 +24,7 @@ from nuggets_tui.view import View, changed_between
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.markdown_lines import markdown_lines, plain_lines
 from nuggets_tui.widgets.row_text import MUTED, tag_at, tag_text
-from nuggets_tui.words import SIGN, STALE_SIGN, kinds_in, stale_lines, time_ago
+from nuggets_tui.words import SIGN, STALE_SIGN, kinds_in, stale_line, time_ago
 
 if TYPE_CHECKING:
     from core.model.judgement import Stale
@@ -39,6 +40,7 @@ _SENTENCE: Final = 240
 # So many of the questions that it answers.
 _HINTS: Final = 3
 _FILE: Final = "underline"
+_STATES: Final = {"moved": "$text-warning", "gone": "strike $text-error", "changed": "$text-accent"}
 
 
 class NotePane(LineView):
@@ -61,7 +63,9 @@ class NotePane(LineView):
         if (
             before.note is note
             and before.loaded == after.loaded
-            and not changed_between(before, after, "now", "keys", "origin", "projects", "stale")
+            and not changed_between(
+                before, after, "now", "keys", "origin", "projects", "stale", "code_changed"
+            )
         ):
             return
         same = before.note_id == after.note_id
@@ -100,7 +104,8 @@ class NotePane(LineView):
         project = view.projects.get(view.note.nugget_name, "") if view.note is not None else ""
         make = partial(
             note_lines, view.note, view.around, view.now, plainly=self.plainly, keys=view.keys, origin=view.origin,
-            file=_file_of(view), project=project, stale=view.stale.get(view.note_id),
+            file=_file_of(view), project=project,
+            stale=view.stale.get(view.note_id) or view.code_changed.get(view.note_id),
         )  # fmt: skip
         self.show_lines(make, keep_scroll=keep_scroll)
 
@@ -143,7 +148,8 @@ def note_lines(
             lines.extend(part.wrap(width))
     if plainly:
         return [*lines, Content(""), *plain_lines(note.content, width)]
-    return [*lines, Content(""), *map(with_files, markdown_lines(note.content, width))]
+    text = markdown_lines(note.content, width)
+    return [*lines, Content(""), *(with_files(line, stale) for line in text)]
 
 
 def _file_of(view: View) -> str:
@@ -154,8 +160,11 @@ def _file_of(view: View) -> str:
     return page.file
 
 
-def with_files(line: Content) -> Content:
-    """A line with the files that it speaks of underlined."""
+def with_files(line: Content, stale: Stale | None = None) -> Content:
+    """A line with the files that it speaks of underlined, and what is not as it was in the style of its state."""
+    for one in stale.references if stale is not None else ():
+        for found in re.finditer(rf"(?<![\w./-]){re.escape(one.said)}(?![\w/-])", line.plain):
+            line = line.stylize(_STATES.get(one.state, ""), *found.span())
     if "." not in line.plain and ":" not in line.plain and "#" not in line.plain:
         return line
     from core.text.file_references import file_references
@@ -209,9 +218,12 @@ def _stale(stale: Stale | None, now: datetime | None, keys: KeyMap) -> Content:
     """What became of the code that a note names, a line each."""
     if stale is None or now is None:
         return Content("")
-    lines = [content(f"{STALE_SIGN} {line}", "$text-warning") for line in stale_lines(stale.references, now)]
+    lines = [
+        content(f"{STALE_SIGN} {stale_line(one, now)}", MUTED if one.state == "changed" else "$text-warning")
+        for one in stale.references
+    ]
     said = f"{keys.key('reflect')} proposes what to do about it"
-    return Content("\n").join([*lines, content(said, MUTED)]) if lines else Content("")
+    return Content("\n").join([*lines, content(said, MUTED)] if stale.lost else lines)
 
 
 def _secret(note: Note, keys: KeyMap) -> Content:
