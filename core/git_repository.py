@@ -11,6 +11,7 @@ from core.user_folders import TRUSTED_FILE, cache_root, file_stats, state_root
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any, Final
 
 # No repository begins further up than so many folders.
@@ -138,6 +139,14 @@ def ask_files(folder: str | os.PathLike[str], *words: str, seconds: float = _SEC
     """As `ask`, for what reads files as git would store them, which runs the filters of changed files."""
     off = _filters_off(folder)
     return None if off is None else _asked(folder, words, _OFF | off, seconds=seconds)
+
+
+def commits_of_lines(folder: str | os.PathLike[str], path: str) -> Mapping[int, str]:
+    """The commit that wrote each line of a file, by its number from 1; none for lines that are not committed."""
+    said = ask_files(folder, "blame", "-w", "--porcelain", "--no-textconv", "--", path) or b""
+    rows = [row.split(b" ") for row in said.split(b"\n")]
+    heads = [row for row in rows if len(row) in (3, 4) and len(row[0]) >= 40 and row[2].isdigit()]
+    return {int(row[2]): row[0].decode() for row in heads if row[0].strip(b"0")}
 
 
 def _asked_alone(repository: GitRepository, *words: str) -> bytes | None:

@@ -20,10 +20,10 @@ _BODY: Final = 80
 _MOST_MANIFESTS: Final = 20
 _SCRIPTS: Final = frozenset(("npm", "pnpm", "yarn", "bun", "npx", "bunx"))
 _MANIFESTS: Final = {
-    **dict.fromkeys(_SCRIPTS, ("package.json",)),
-    "make": ("Makefile", "makefile", "GNUmakefile"),
-    "just": ("justfile", "Justfile", ".justfile"),
-    "run": ("pyproject.toml",),
+    **dict.fromkeys(_SCRIPTS, ("package.json", "")),
+    "make": ("Makefile", "makefile", "GNUmakefile", ".mk"),
+    "just": ("justfile", "Justfile", ".justfile", ".just"),
+    "run": ("pyproject.toml", ""),
 }
 # Names, and all that stands behind them and below, further in.
 _BELOW: Final = r"(?![=:])(.*(?:\n(?:[ \t].*)?)*)"
@@ -98,16 +98,11 @@ def lines_of(found: Iterable[Reference], tree: Tree) -> Callable[[Reference], Se
     names: dict[bool, set[str]] = {True: set(), False: set()}
     for one in found:
         if one.kind in ("symbol", "variable", "key"):
-            names[one.kind == "key"].add(last_part(one.name))
+            names[one.kind == "key"].add(one.word)
     lines = {
         is_key: tree.lines_with(some, *(_CONFIGURATION if is_key else ())) for is_key, some in names.items()
     }
-    return lambda one: lines[one.kind == "key"].get(last_part(one.name), ())
-
-
-def last_part(name: str) -> str:
-    """The last part of a dotted name."""
-    return name.rpartition(".")[2]
+    return lambda one: lines[one.kind == "key"].get(one.word, ())
 
 
 def mark(text: str) -> str:
@@ -182,9 +177,9 @@ def mark_of_body(text: str | None, number: int) -> str:
 
 
 def _command(one: Reference, tree: Tree) -> Bound | None:
-    tool, _, target = one.name.partition(" ")
+    tool = one.name.partition(" ")[0]
     for path in manifests(tool, tree):
-        body = targets(tool, tree.text(path)).get(target)
+        body = targets(tool, tree.text(path)).get(one.word)
         if body is not None:
             return Bound(one, path, tree.blob(path), marks=(mark(body) or "-",))
     return None
@@ -192,7 +187,10 @@ def _command(one: Reference, tree: Tree) -> Bound | None:
 
 def manifests(tool: str, tree: Tree) -> list[str]:
     """The files that say what a tool can be told to do, those of the project's own folder first."""
-    found = [path for name in _MANIFESTS.get(tool, ()) for path in tree.by_name.get(name, ())]
+    # What they include has its ending.
+    *names, ending = _MANIFESTS.get(tool, ("",))
+    found = [path for name in names for path in tree.by_name.get(name, ())]
+    found += [path for path in tree.blobs if path.endswith(ending)] if tool in _TARGET else []
     return sorted(found, key=lambda path: (path.count("/"), path))[:_MOST_MANIFESTS]
 
 

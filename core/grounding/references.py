@@ -49,6 +49,16 @@ class Reference(NamedTuple):
     line: int = 0
     start: int = 0
 
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """What tells it from others, wherever it stands."""
+        return self.kind, self.name, self.line
+
+    @property
+    def word(self) -> str:
+        """The last part of a dotted name, the target of a command."""
+        return self.name.partition(" ")[2] if self.kind == "command" else self.name.rpartition(".")[2]
+
 
 def references(text: str, root: str = "") -> tuple[Reference, ...]:
     """What a text names, in order, each once; at most 60.
@@ -57,10 +67,10 @@ def references(text: str, root: str = "") -> tuple[Reference, ...]:
     it is left out, and so are addresses.
     """
     text = text[:_READ]
-    found: dict[tuple[Kind, str, int], Reference] = {}
+    found: dict[tuple[str, str, int], Reference] = {}
     for one in sorted([*_files(text, root), *_named(text)], key=lambda one: one.start):
         if len(one.said) <= _LONGEST:
-            found.setdefault((one.kind, one.name, one.line), one)
+            found.setdefault(one.key, one)
     return tuple(list(found.values())[:_MOST])
 
 

@@ -1,4 +1,8 @@
-"""Notes and pages held against the code of their project: what became of everything that they name."""
+"""Notes and pages held against the code of their project: what became of everything that they name.
+
+What notes name is bound once, and kept in the memory's database: beside its notes, never in the files that machines
+share.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +15,20 @@ from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
-from core.git_repository import ask_files, repository_around
+import msgspec
+
+from core.errors import NuggetsError
+from core.folder import DATABASE_FILE
+from core.git_repository import commits_of_lines, repository_around
 from core.grounding import names_something
 from core.grounding.binding import Bound, bind, mark
-from core.grounding.bindings import Bindings, Kept
 from core.grounding.references import Reference, references, relative
-from core.grounding.states import Past, standings
+from core.grounding.states import States
 from core.grounding.trees import Tree
 from core.model.judgement import Stale, Standing
 from core.model.names import parse_iso
 from core.projects import known_projects
+from core.storage.database import BrokenDatabaseError, Database, Part
 
 if TYPE_CHECKING:
     from core.memory import Memory
@@ -29,6 +37,11 @@ if TYPE_CHECKING:
 TOLD: Final = ("moved", "gone", "changed")
 # Of what a note named once and names no more, so much is kept.
 _MOST_FORMER: Final = 60
+_PART: Final = Part(Path(__file__).with_name("bindings.sql"), sign="binding")
+_SELECT: Final = (
+    "SELECT note, text, bound FROM binding WHERE project = ? AND note IN (SELECT value FROM json_each(?))"
+)
+_READ: Final = msgspec.json.Decoder(tuple[list[Bound], list[Bound]])
 K = TypeVar("K", str, int)
 
 
@@ -44,6 +57,16 @@ class Text(NamedTuple):
     created: int = 0
 
 
+class Kept(NamedTuple):
+    """What is kept of a note. text: the mark of its text. bound: what that names; former: what it named before, which
+    comes back as it was bound where the text does.
+    """
+
+    text: str = ""
+    bound: Sequence[Bound] = ()
+    former: Sequence[Bound] = ()
+
+
 def text_of(note: Note) -> Text:
     """A note as a text to be held against the code."""
     created, updated = map(parse_iso, (note.created_at, note.updated_at or note.created_at))
@@ -56,20 +79,22 @@ class Grounding:
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
-        self._bindings = Bindings(memory.home)
+        self._database: Database | None = None
         # What git said is kept as long as it has the same checked out and staged.
-        self._trees: dict[str, tuple[object, Tree, Past]] = {}
+        self._trees: dict[str, tuple[object, Tree, States]] = {}
         self._guard = RLock()
 
     def close(self) -> None:
         """Lets go of the database."""
-        self._bindings.close()
+        if self._database is not None:
+            self._database.close()
+            self._database = None
 
     def standings(self, texts: Iterable[Text], *, seconds: float | None = None) -> dict[str, list[Standing]]:
         """What became of all that some texts name, by their ids; nothing for what names nothing, and for a text of a
         project that is not on this machine. What is looked at for the first time is bound first.
 
-        seconds: how long git is waited for; None for as long as it takes.
+        seconds: how long git, and another thread that asks it, is waited for; None for as long as it takes.
         """
         until = time.monotonic() + seconds if seconds is not None else float("inf")
         by_root, root_of = defaultdict(list), cache(self.root_of)
@@ -78,15 +103,19 @@ class Grounding:
                 by_root[root].append(text)
         found: dict[str, list[Standing]] = {}
         for root, some in by_root.items():
-            with self._guard:
-                tree, past = self._looked_at(root)
+            if not self._guard.acquire(timeout=-1 if seconds is None else max(0.0, until - time.monotonic())):
+                break
+            try:
+                tree, now = self._looked_at(root)
                 tree.until = until
                 bound = self._bound(some, tree)
-                states = iter(standings([one for each in bound.values() for one in each], tree, past))
+                states = iter(now.standings([one for each in bound.values() for one in each]))
                 found |= {id: [next(states) for _ in each] for id, each in bound.items()}
                 if tree.is_late:
                     # What git was not asked in time is asked the next time.
                     del self._trees[root]
+            finally:
+                self._guard.release()
         return found
 
     def stale(self, texts: Iterable[Text], *, seconds: float | None = None) -> dict[str, Stale]:
@@ -112,11 +141,11 @@ class Grounding:
 
         return [id for id, each in bound.items() if any(map(names, each))]
 
-    def _looked_at(self, root: str) -> tuple[Tree, Past]:
+    def _looked_at(self, root: str) -> tuple[Tree, States]:
         tree = Tree(root)
         sign, known = tree.sign, self._trees.get(root)
         if known is None or known[0] != sign:
-            known = self._trees[root] = sign, tree, Past(tree)
+            known = self._trees[root] = sign, tree, States(tree)
         return known[1:]
 
     def root_of(self, nugget: str) -> str:
@@ -131,30 +160,67 @@ class Grounding:
         """The bound references of each text. What was not looked at as it reads now is bound, all of it at once; a
         reference that the note ever had before keeps its binding.
         """
-        known = self._bindings.of(tree.root, [text.id for text in texts])
+        known = self._kept(tree.root, [text.id for text in texts])
         found = {id: kept.bound for id, kept in known.items()}
         new, wanted, times = dict[str, Kept](), list[tuple[str, Reference]](), dict[str, Sequence[int]]()
         for text in texts:
             kept = known.get(text.id, Kept())
             if kept.text == (now := mark(text.content)):
                 continue
-            before = {_key(one.reference): one for one in (*kept.former, *kept.bound)}
+            before = {one.reference.key: one for one in (*kept.former, *kept.bound)}
             named = references(text.content, tree.root)
-            stayed = [before.pop(_key(one))._replace(reference=one) for one in named if _key(one) in before]
+            stayed = [before.pop(one.key)._replace(reference=one) for one in named if one.key in before]
             new[text.id] = Kept(now, stayed, [*before.values()][-_MOST_FORMER:])
             held = {one.reference for one in stayed}
             wanted += [(text.id, one) for one in named if one not in held]
             # Of a note that is new here, its last change may have been one of tags alone.
             times[text.id] = (text.written,) if kept.text else (text.written, text.created)
-        for id, one in _bind(wanted, tree, _commits_at(times, tree)):
-            new[id] = new[id]._replace(bound=[*new[id].bound, one])
+
+        @cache
+        def log() -> list[list[str]]:
+            said = tree.ask("log", "-20000", "--format=%H %ct") if tree.head else b""
+            return [row.split(" ") for row in said.decode().splitlines()]
+
+        def commits(id: str) -> Sequence[str]:
+            return [next((one for one, at in log() if int(at) <= time), "") for time in times[id]]
+
+        for id, one in _bind(wanted, tree, commits):
+            each = sorted([*new[id].bound, one], key=lambda one: one.reference.start)
+            new[id] = new[id]._replace(bound=each)
         if not tree.is_late:
-            self._bindings.keep(tree.root, new)
+            self._keep(tree.root, new)
         return found | {id: kept.bound for id, kept in new.items()}
 
+    # What is kept in the database; where that can't be, notes are looked at again each time
 
-def _key(one: Reference) -> tuple[str, str, int]:
-    return one.kind, one.name, one.line
+    def _kept(self, project: str, notes: Sequence[str]) -> Mapping[str, Kept]:
+        try:
+            database = self._opened()
+            given = (project, msgspec.json.encode(notes).decode())
+            rows = database.reader().execute(_SELECT, given) if database else ()
+            return {note: Kept(text, *_READ.decode(bound)) for note, text, bound in rows}
+        except (NuggetsError, BrokenDatabaseError, msgspec.DecodeError):
+            return {}
+
+    def _keep(self, project: str, notes: Mapping[str, Kept]) -> None:
+        rows = [(project, id, one.text, msgspec.json.encode(one[1:]).decode()) for id, one in notes.items()]
+        try:
+            database = self._opened() if rows else None
+            if database is not None and not database.read_only:
+                # Losing it to a power cut costs a look.
+                with database.transaction(lasting=False) as connection:
+                    connection.executemany("INSERT OR REPLACE INTO binding VALUES (?, ?, ?, ?)", rows)
+        except (NuggetsError, BrokenDatabaseError):
+            return
+
+    def _opened(self) -> Database | None:
+        path = self._memory.home / DATABASE_FILE
+        if self._database is not None:
+            self._database.follow()
+        elif path.is_file():
+            # The history makes the file; a database without it would be taken for none of ours.
+            self._database = Database(path, _PART)
+        return self._database
 
 
 def checkout_at(root: str) -> str:
@@ -198,23 +264,6 @@ def _bind(
     return [pair for pair in found if (pair[0], pair[1].reference.start) not in within]
 
 
-def _commits_at(times: Mapping[str, Sequence[int]], tree: Tree) -> Callable[[str], Sequence[str]]:
-    """Gives the commits that were checked out last at the times of a text, so far as git knows."""
-
-    @cache
-    def log() -> list[tuple[int, str]]:
-        rows = (
-            row.partition(" ") for row in tree.ask("log", "-20000", "--format=%ct %H").decode().splitlines()
-        )
-        return [(int(at), commit) for at, _, commit in rows if at.isdigit()] if tree.head else []
-
-    @cache
-    def at(time: int) -> str:
-        return next((commit for at, commit in log() if at <= time), "")
-
-    return lambda id: list(filter(None, map(at, times[id])))
-
-
 # Pages that people and agents keep in a project
 
 
@@ -228,22 +277,12 @@ def page_lines(page: Path) -> list[tuple[int, Standing]]:
         return []
     tree = Tree(around.top)
     name = os.path.relpath(os.path.realpath(page), around.top).replace(os.sep, "/")
-    written = cache(lambda: _commits_of_lines(tree, name))
+    written = cache(lambda: commits_of_lines(around.top, name))
     named = [
         (number, one)
         for number, line in enumerate(text.split("\n"), 1)
         for one in references(line, around.top)
     ]
     made = [*_bind(named, tree, lambda number: [written().get(number, tree.head)], name.rpartition("/")[0])]
-    told = zip((line for line, _ in made), standings([one for _, one in made], tree), strict=True)
+    told = zip((line for line, _ in made), States(tree).standings([one for _, one in made]), strict=True)
     return sorted((one for one in told if one[1].state in TOLD[:2]), key=lambda one: one[0])
-
-
-def _commits_of_lines(tree: Tree, page: str) -> Mapping[int, str]:
-    """The commit that wrote each line of a page; none for lines that are not committed."""
-    found, asked = {}, ("blame", "-w", "--porcelain", "--no-textconv", "--", page)
-    for row in (ask_files(tree.root, *asked) or b"").split(b"\n"):
-        words = row.split(b" ")
-        if len(words) in (3, 4) and len(words[0]) >= 40 and words[2].isdigit() and words[0].strip(b"0"):
-            found[int(words[2])] = words[0].decode()
-    return found

@@ -9,145 +9,30 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from core.grounding import binding
-from core.grounding.binding import Bound, last_part, mark
-from core.grounding.references import Reference
+from core.grounding.binding import Bound, mark
 from core.grounding.trees import Line, Tree, digest
 from core.model.judgement import Standing
 
 # A file that moves on and on is followed so far.
 _MOST_MOVES: Final = 8
+# Files that set variables and are kept from git.
 _VARIABLES: Final = (".env", ".env.local", ".envrc")
 _PLAIN: Final = ("--no-textconv", "--no-ext-diff")
-
-
+# State, place, commit and time of a standing, as far as there are any.
+_State = tuple[Any, ...]
+_FRESH: Final[_State] = ("fresh",)
+_CHANGED: Final[_State] = ("changed",)
+_UNKNOWN: Final[_State] = ("unknown",)
 # A commit and its time; () for none.
 _Change = tuple[str, int] | tuple[()]
 
 
-def standings(bound: Sequence[Bound], tree: Tree, past: Past | None = None) -> list[Standing]:
-    """What became of each reference, in their order. past: what was already asked about the tree."""
-    past = past or Past(tree)
-    same = [bool(one.blob) and tree.blob(one.path) == one.blob for one in bound]
-    past.look_up(one for one in bound if one.path and not tree.has(one.path))
-    lines = binding.lines_of(
-        (one.reference for one, kept in zip(bound, same, strict=True) if not kept and not _is_at(one, tree)),
-        tree,
-    )
-    return [
-        _standing_of(one.reference, "fresh") if kept else _standing(one, tree, past, lines)
-        for one, kept in zip(bound, same, strict=True)
-    ]
-
-
-def _standing_of(reference: Reference, state: Any, *rest: Any) -> Standing:
-    return Standing(reference.said, reference.kind, reference.name, state, *rest)
-
-
-def _standing(one: Bound, tree: Tree, past: Past, lines: Callable[[Reference], Sequence[Line]]) -> Standing:
-    reference, last = one.reference, last_part(one.reference.name)
-    if reference.kind == "file":
-        return _of_file(one, tree, past)
-    if reference.kind == "command":
-        return _of_command(one, tree, past)
-    if reference.kind == "symbol":
-        return _of_symbol(one, tree, past, lines(reference))
-    if _is_at(one, tree) or (
-        not tree.is_late and binding.lines_of_setting(reference, tree, lines(reference))
-    ):
-        return _standing_of(reference, "fresh")
-    return past.gone(one, last)
-
-
-def _of_file(one: Bound, tree: Tree, past: Past) -> Standing:
-    reference = one.reference
-    if not tree.has(one.path):
-        return past.of_missing(one)
-    if not reference.line:
-        return _standing_of(reference, "fresh")
-    text = tree.text(one.path)
-    if text is None:
-        return _standing_of(reference, "unknown")
-    if binding.marks_of_line(text, reference.line)[1:2] == one.marks[1:2]:
-        return _standing_of(reference, "fresh")
-    at = _line_now(text, one.marks)
-    return _standing_of(reference, "moved", f"{one.path}:{at}") if at else _standing_of(reference, "changed")
-
-
-def _line_now(text: str, marks: tuple[str, ...]) -> int:
-    """Where the named line stands now, if that can be told; 0 if not."""
-    if len(marks) < 3 or not marks[1]:
-        return 0
-    found = ["", *map(mark, text.split("\n")), ""]
-    alike = [at for at in range(1, len(found) - 1) if found[at] == marks[1]]
-    near = [at for at in alike if found[at - 1] == marks[0] or found[at + 1] == marks[2]]
-    kept = near if len(alike) > 1 else alike
-    return kept[0] if len(kept) == 1 else 0
-
-
-def _is_at(one: Bound, tree: Tree) -> bool:
-    """Whether something is still in the file where it was; a variable also in one that sets variables and is kept from
-    git.
-    """
-    kind = one.reference.kind
-    if kind in ("file", "command"):
-        return tree.has(one.path)
-    if kind == "symbol":
-        return _defined_at(one, tree) is not None
-    word = rf"(?<![\w$]){re.escape(last_part(one.reference.name))}(?![\w$])"
-    paths = (one.path, *(_VARIABLES if kind == "variable" else ()))
-    return any(re.search(word, tree.text(path) or "") for path in paths if path)
-
-
-def _defined_at(one: Bound, tree: Tree) -> Line | None:
-    """The definition of a symbol in the file where it was."""
-    last = last_part(one.reference.name)
-    text = tree.text(one.path) if one.reference.kind == "symbol" else ""
-    if not text or last not in text:
-        return None
-    lines = [Line(one.path, number, line) for number, line in enumerate(text.split("\n"), 1) if last in line]
-    return next(iter(binding.definitions(one.reference.name, tree, lines)), None)
-
-
-def _of_symbol(one: Bound, tree: Tree, past: Past, lines: Sequence[Line]) -> Standing:
-    reference, last = one.reference, last_part(one.reference.name)
-
-    def is_same(at: Line) -> bool:
-        return binding.mark_of_body(tree.text(at.path), at.number) == one.marks[0]
-
-    here = _defined_at(one, tree)
-    if here is not None:
-        return _standing_of(reference, "fresh" if is_same(here) else "changed")
-    places = [] if tree.is_late else binding.definitions(reference.name, tree, lines)
-    alike = [at for at in places if is_same(at)]
-    places = alike if len(alike) == 1 else places
-    if len(places) == 1:
-        where = f"{places[0].path}:{places[0].number}"
-        return _standing_of(reference, "moved", where, *past.removal_of(one, last))
-    # It may be said in a way that is not read as a definition.
-    if places or any(line.path == one.path for line in lines):
-        return _standing_of(reference, "unknown")
-    return past.gone(one, last)
-
-
-def _of_command(one: Bound, tree: Tree, past: Past) -> Standing:
-    reference = one.reference
-    tool, _, target = reference.name.partition(" ")
-    for path in dict.fromkeys((one.path, *binding.manifests(tool, tree))):
-        known = {name: mark(body) or "-" for name, body in binding.targets(tool, tree.text(path)).items()}
-        if target in known:
-            return _standing_of(reference, "fresh" if known[target] == one.marks[0] else "changed")
-        if path == one.path and tree.has(path) and not known:
-            # Nothing in it can be read, or it is no list of targets any more.
-            return _standing_of(reference, "unknown")
-    return past.gone(one, target)
-
-
-class Past:
-    """What git knows of how a project came from what it was to what it is; each answer is kept."""
+class States:
+    """Tells what became of references in a project as it is now; what git said of its past is kept."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
@@ -158,55 +43,102 @@ class Past:
         self._removed: dict[tuple[str, str], _Change] = {}
         self._words: dict[tuple[str, str, str], _Change] = {}
 
-    def look_up(self, missing: Iterable[Bound]) -> None:
-        """Asks for the commits that removed all files that are missing, at once for those of one moment."""
-        by_base = defaultdict(set)
-        for one in missing:
-            by_base[self._base(one)[0]].add(one.path)
+    def standings(self, bound: Sequence[Bound]) -> list[Standing]:
+        """What became of each reference, in their order. What is missing or elsewhere is asked at once."""
+        tree, by_base = self._tree, defaultdict(set)
+        same = {one for one in bound if one.blob and tree.blob(one.path) == one.blob}
+        for one in bound:
+            if one.path and not tree.has(one.path):
+                by_base[self._base(one)[0]].add(one.path)
         for base, paths in by_base.items():
             self._ask_removals(base, paths)
+        absent = (one.reference for one in bound if one not in same and not _is_at(one, tree))
+        lines = binding.lines_of(absent, tree)
+        states = (_FRESH if one in same else self._state(one, lines(one.reference)) for one in bound)
+        told = zip((one.reference for one in bound), states, strict=True)
+        return [Standing(one.said, one.kind, one.name, *state) for one, state in told]
 
-    def of_missing(self, one: Bound) -> Standing:
-        """What became of a file or folder that is not where it was."""
+    def _state(self, one: Bound, lines: Sequence[Line]) -> _State:
         tree, reference = self._tree, one.reference
+        if reference.kind == "file" and not tree.has(one.path):
+            return self._missing(one)
+        if reference.kind == "file":
+            return _of_line(one, tree.text(one.path)) if reference.line else _FRESH
+        if reference.kind == "command":
+            return self._command(one)
+        if reference.kind == "symbol":
+            return self._symbol(one, lines)
+        if _is_at(one, tree):
+            return _FRESH
+        elsewhere = not tree.is_late and binding.lines_of_setting(reference, tree, lines)
+        return _FRESH if elsewhere else self._gone(one)
+
+    def _missing(self, one: Bound) -> _State:
+        """What became of a file or folder that is not where it was."""
+        tree = self._tree
         if not tree.head:
             # Digests alone tell.
             places = tree.by_blob.get(one.blob, ()) if one.blob else ()
-            moved = len(places) == 1 and places[0]
-            state = "unknown" if places or one.commit else "gone"
-            return _standing_of(reference, "moved", moved) if moved else _standing_of(reference, state)
+            return ("moved", *places) if len(places) == 1 else _UNKNOWN if places or one.commit else ("gone",)
         base, _ = self._base(one)
         # What no commit removed is missing from the folder alone.
         was_there = self._removed.get((base, one.path)) or self._at(tree.head).has(one.path)
         if not base or not was_there or tree.in_module(one.path):
-            return _standing_of(reference, "unknown")
+            return _UNKNOWN
         now, change = self._place_now(one, base)
         if tree.is_late:
-            return _standing_of(reference, "unknown")
-        line = _line_now(tree.text(now) or "", one.marks) if now and reference.line else 0
-        where = f"{now}:{line}" if line else now
-        return _standing_of(reference, "moved" if now else "gone", where, *change)
+            return _UNKNOWN
+        line = _line_now(tree.text(now) or "", one.marks) if now and one.reference.line else 0
+        return "moved" if now else "gone", f"{now}:{line}" if line else now, *change
 
-    def gone(self, one: Bound, word: str) -> Standing:
+    def _symbol(self, one: Bound, lines: Sequence[Line]) -> _State:
+        tree, reference = self._tree, one.reference
+
+        def is_same(at: Line) -> bool:
+            return binding.mark_of_body(tree.text(at.path), at.number) == one.marks[0]
+
+        if here := _defined_at(one, tree):
+            return _FRESH if is_same(here) else _CHANGED
+        places = [] if tree.is_late else binding.definitions(reference.name, tree, lines)
+        alike = [at for at in places if is_same(at)]
+        places = alike if len(alike) == 1 else places
+        if len(places) == 1:
+            return "moved", f"{places[0].path}:{places[0].number}", *self._removal_of(one)
+        # It may be said in a way that is not read as a definition.
+        return _UNKNOWN if places or any(line.path == one.path for line in lines) else self._gone(one)
+
+    def _command(self, one: Bound) -> _State:
+        tree, tool = self._tree, one.reference.name.partition(" ")[0]
+        for path in dict.fromkeys((one.path, *binding.manifests(tool, tree))):
+            known = binding.targets(tool, tree.text(path))
+            if one.reference.word in known:
+                return _FRESH if (mark(known[one.reference.word]) or "-") == one.marks[0] else _CHANGED
+            if path == one.path and tree.has(path) and not known:
+                # Nothing in it can be read, or it is no list of targets any more.
+                return _UNKNOWN
+        return self._gone(one)
+
+    def _gone(self, one: Bound) -> _State:
         """What is nowhere any more, with the commit that removed it. Where another branch or a sparse checkout may have
         it, that cannot be told.
         """
         tree = self._tree
         if tree.is_late or tree.absent or (tree.head and not self._base(one)[1]):
-            return _standing_of(one.reference, "unknown")
-        return _standing_of(one.reference, "gone", "", *self.removal_of(one, word))
+            return _UNKNOWN
+        return "gone", "", *self._removal_of(one)
 
-    def removal_of(self, one: Bound, word: str) -> _Change:
+    def _removal_of(self, one: Bound) -> _Change:
         """The commit that took a word out of the file that had it, or that file away; () where it cannot be told."""
-        base, _ = self._base(one)
-        key = (base, one.path, word)
-        if removed := self._removed.get(key[:2]):
+        base, word = self._base(one)[0], one.reference.word
+        if removed := self._removed.get((base, one.path)):
             return removed
+        key = (base, one.path, word)
         # Through all files of a long history git would look for seconds.
         if base and one.path and key not in self._words:
             how = ("log", "-1", "--format=%H %ct", *_PLAIN, f"-S{word}")
-            said = self._tree.ask(*how, f"{base}..HEAD", "--", one.path)
-            commit, _, at = said.decode().strip().partition(" ")
+            commit, _, at = (
+                self._tree.ask(*how, f"{base}..HEAD", "--", one.path).decode().strip().partition(" ")
+            )
             self._words[key] = (commit, int(at)) if at.isdigit() else ()
         return self._words.get(key, ())
 
@@ -308,3 +240,43 @@ class Past:
             ]
             self._moves[words] = dict(zip(names[::2], names[1::2], strict=False))
         return self._moves[words]
+
+
+def _of_line(one: Bound, text: str | None) -> _State:
+    """What became of the named line of a file that is where it was."""
+    if text is None:
+        return _UNKNOWN
+    if binding.marks_of_line(text, one.reference.line)[1:2] == one.marks[1:2]:
+        return _FRESH
+    at = _line_now(text, one.marks)
+    return ("moved", f"{one.path}:{at}") if at else _CHANGED
+
+
+def _line_now(text: str, marks: tuple[str, ...]) -> int:
+    """Where the named line stands now, if that can be told; 0 if not."""
+    if len(marks) < 3 or not marks[1]:
+        return 0
+    found = ["", *map(mark, text.split("\n")), ""]
+    alike = [at for at in range(1, len(found) - 1) if found[at] == marks[1]]
+    near = [at for at in alike if found[at - 1] == marks[0] or found[at + 1] == marks[2]]
+    kept = near if len(alike) > 1 else alike
+    return kept[0] if len(kept) == 1 else 0
+
+
+def _is_at(one: Bound, tree: Tree) -> bool:
+    """Whether something is still in the file where it was."""
+    kind = one.reference.kind
+    if kind in ("file", "command"):
+        return tree.has(one.path)
+    if kind == "symbol":
+        return _defined_at(one, tree) is not None
+    word = re.compile(rf"(?<![\w$]){re.escape(one.reference.word)}(?![\w$])")
+    paths = (one.path, *(_VARIABLES if kind == "variable" else ()))
+    return any(word.search(tree.text(path) or "") for path in paths if path)
+
+
+def _defined_at(one: Bound, tree: Tree) -> Line | None:
+    """The definition of a symbol in the file where it was."""
+    text, last = tree.text(one.path) or "", one.reference.word
+    lines = [Line(one.path, number, line) for number, line in enumerate(text.split("\n"), 1) if last in line]
+    return next(iter(binding.definitions(one.reference.name, tree, lines)), None)

@@ -27,7 +27,7 @@ from core import Memory
 from core.graph.edits import create_note
 from core.grounding.binding import Bound, bind
 from core.grounding.references import Reference, references
-from core.grounding.states import Past, standings
+from core.grounding.states import States
 from core.grounding.trees import Tree
 from core.model.draft import Draft
 from core.projects import project_of
@@ -84,11 +84,11 @@ def replay(root: str) -> None:
     commits = tree.ask("rev-list", "HEAD").decode().split()
     chosen = commits[:: max(1, len(commits) // _COMMITS)][1 : _COMMITS + 1]
     rows: Counter[tuple[str, str, str]] = Counter()
-    past, misplaced = Past(tree), 0
+    past, misplaced = States(tree), 0
     for commit in chosen:
         bound = _named(Tree(root, commit), commit)
         truth = _truth(bound, root)
-        for one, now in zip(bound, standings(bound, tree, past), strict=True):
+        for one, now in zip(bound, past.standings(bound), strict=True):
             rows[one.reference.kind, truth(one), now.state] += 1
             misplaced += now.state == "moved" and not tree.has(now.where.partition(":")[0])
     seconds = time.monotonic() - began
@@ -184,8 +184,8 @@ def times() -> None:
             runs = []
             for _ in range(3):
                 tree = Tree(name)
-                past = Past(tree)
-                runs.append([took(partial(standings, bound, tree, past)) for _ in range(2)])
+                past = States(tree)
+                runs.append([took(partial(past.standings, bound)) for _ in range(2)])
             cold, warm = map(min, zip(*runs, strict=True))
             print(f"  {what}: cold {cold:.0f} ms (1,000), warm {warm:.0f} ms (50)")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from core.grounding.binding import bind
 from core.grounding.references import Reference
-from core.grounding.states import standings
+from core.grounding.states import States
 from core.grounding.trees import Tree
 
 _WORDS = tuple(
@@ -252,7 +252,7 @@ def played(seed: int, folder: Path) -> list[tuple[str, str, str, bool]]:
     bound = bind(list(truth), Tree(str(folder), commits[bound_at]), commit=commits[bound_at])
     assert len(bound) == len(truth)
     found = []
-    for one, now_is in zip(bound, standings(bound, Tree(str(folder))), strict=True):
+    for one, now_is in zip(bound, States(Tree(str(folder))).standings(bound), strict=True):
         state, where = truth[one.reference]
         right = where in (now_is.where, now_is.where.rpartition(":")[0])
         found.append((one.reference.kind, state, now_is.state, right))

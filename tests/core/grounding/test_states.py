@@ -10,7 +10,7 @@ from kits.replayed import git
 
 from core.grounding.binding import Bound, bind
 from core.grounding.references import Reference, references
-from core.grounding.states import standings
+from core.grounding.states import States
 from core.grounding.trees import Tree
 from core.model.judgement import Standing
 
@@ -45,11 +45,11 @@ def bound(folder: Path, text: str) -> list[Bound]:
 
 
 def become(folder: Path, found: list[Bound]) -> list[tuple[str, str]]:
-    return [(one.state, one.where) for one in standings(found, Tree(str(folder)))]
+    return [(one.state, one.where) for one in States(Tree(str(folder))).standings(found)]
 
 
 def one_of(folder: Path, found: list[Bound]) -> Standing:
-    (standing,) = standings(found, Tree(str(folder)))
+    (standing,) = States(Tree(str(folder))).standings(found)
     return standing
 
 
@@ -74,7 +74,7 @@ def test_a_file_that_git_renamed_has_moved_with_its_line_and_its_symbol(project:
         ("moved", "src/security/auth.py:4"),
     ]
     moved = commit(project)
-    standing = standings(found, Tree(str(project)))[1]
+    standing = States(Tree(str(project))).standings(found)[1]
     assert (standing.where, standing.commit) == ("src/security/auth.py:4", moved)
 
 
@@ -182,7 +182,7 @@ def test_time_that_is_up_tells_nothing(project: Path) -> None:
     found = bound(project, "`handler()` in src/auth/middleware.py:4, `server.port`")
     (project / "src" / "auth" / "middleware.py").unlink()
     (project / "config.toml").unlink()
-    late = standings(found, Tree(str(project), until=0.0))
+    late = States(Tree(str(project), until=0.0)).standings(found)
     assert {one.state for one in late} == {"unknown"}
 
 
@@ -204,7 +204,7 @@ def test_nothing_that_a_repository_names_is_run_and_no_link_is_read(project: Pat
     os.mkfifo(project / "src" / "auth" / "middleware.py")
     (tmp_path / "secret.py").write_text(HANDLER)
     (project / "src" / "link.py").symlink_to(tmp_path / "secret.py")
-    assert {one.state for one in standings(found, Tree(str(project)))} <= {
+    assert {one.state for one in States(Tree(str(project))).standings(found)} <= {
         "fresh",
         "changed",
         "gone",
