@@ -141,6 +141,14 @@ def ask_files(folder: str | os.PathLike[str], *words: str, seconds: float = _SEC
     return None if off is None else _asked(folder, words, _OFF | off, seconds=seconds)
 
 
+def blob_digest(data: bytes, like: str = "") -> str:
+    """The digest of a file's content as git makes it. like: a digest of the repository, whose length tells which."""
+    import hashlib
+
+    made = hashlib.sha256 if len(like) == 64 else hashlib.sha1
+    return made(b"blob %d\0" % len(data) + data).hexdigest()
+
+
 def commits_of_lines(folder: str | os.PathLike[str], path: str) -> Mapping[int, str]:
     """The commit that wrote each line of a file, by its number from 1; none for lines that are not committed."""
     said = ask_files(folder, "blame", "-w", "--porcelain", "--no-textconv", "--", path) or b""

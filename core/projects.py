@@ -56,6 +56,15 @@ def project_root(folder: str) -> str:
     return found.root if found else folder
 
 
+def checkout_at(root: str) -> str:
+    """The worktree of a project in which one works; its main folder from elsewhere."""
+    try:
+        around = repository_around(os.path.realpath(os.getcwd()))
+    except OSError:
+        return root
+    return around.top if around is not None and around.root == root else root
+
+
 def project_at(folder: str) -> Project | None:
     """The project that somebody works on in a folder, unless NUGGETS_PROJECT says otherwise; None for none, such as in
     the home folder.

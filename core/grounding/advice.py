@@ -69,21 +69,15 @@ def _of_note(note: Note, standings: Sequence[Standing]) -> Iterator[Advice]:
             continue
         # The program of a command that is quoted is no file that it speaks of.
         bare = _QUOTED.sub(lambda quoted: "" if _COMMAND.fullmatch(quoted[1]) else quoted[0], sentence)
-        made = [_of_file(note, one, said) for one in files if _names(bare, one.said)]
-        made += [
+        made = [
             Advice("command", name, note.id, said, note.hits)
             for name in _QUOTED.findall(said)
             if _COMMAND.fullmatch(name)
         ]
+        for one in files:
+            if re.search(rf"(?<![\w./-]){re.escape(one.said)}(?![\w/-])", bare):
+                name = one.where.partition(":")[0] if one.state == "moved" else one.name
+                is_folder = one.said.endswith("/") or "." not in name.rpartition("/")[2]
+                made.append(Advice("folder" if is_folder else "file", name, note.id, said, note.hits))
         if made and not secrets_of(note):
             yield from made
-
-
-def _names(sentence: str, said: str) -> bool:
-    return re.search(rf"(?<![\w./-]){re.escape(said)}(?![\w/-])", sentence) is not None
-
-
-def _of_file(note: Note, one: Standing, said: str) -> Advice:
-    name = one.where.partition(":")[0] if one.state == "moved" else one.name
-    kind: Kind = "folder" if one.said.endswith("/") or "." not in name.rpartition("/")[2] else "file"
-    return Advice(kind, name, note.id, said, note.hits)

@@ -9,6 +9,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from itertools import takewhile
 from typing import Final, NamedTuple
 
@@ -25,6 +26,7 @@ _MANIFESTS: Final = {
     "just": ("justfile", "Justfile", ".justfile", ".just"),
     "run": ("pyproject.toml", ""),
 }
+_TABLES: Final = ("dependencies", "devDependencies", "scripts", "gui-scripts")
 # Names, and all that stands behind them and below, further in.
 _BELOW: Final = r"(?![=:])(.*(?:\n(?:[ \t].*)?)*)"
 _TARGET: Final = {
@@ -85,43 +87,46 @@ def bind(
     """
     lines, bound = lines_of(found, tree), list[Bound]()
     for one in found:
-        made = (
-            _file(one, tree, folder) if one.kind == "file" else _command(one, tree) if one.kind == "command"
-            else _symbol(one, tree, lines(one)) if one.kind == "symbol" else _setting(one, tree, lines(one))
-        )  # fmt: skip
-        bound += [made._replace(commit=commit, at=at)] if made is not None else []
+        path, marks = _place(one, tree, lines(one), folder)
+        blob = tree.blob(path) if one.kind not in ("variable", "key") else ""
+        bound += [Bound(one, path, blob, commit, at, marks)] if path else []
     return bound
+
+
+def _place(one: Reference, tree: Tree, lines: Sequence[Line], folder: str) -> tuple[str, tuple[str, ...]]:
+    """The file that has what is named, "" for none or one of several, and its marks."""
+    if one.kind == "file":
+        # A bare name is the one file of that name.
+        alike = tree.by_name.get(one.name, ()) if "/" not in one.name else ()
+        readings = (f"{folder}/{one.name}" if folder else one.name, one.name, *alike[: len(alike) == 1])
+        path = next((path for path in readings if tree.has(path)), "")
+        marks = marks_of_line(tree.text(path), one.line) if path and one.line else ()
+        # A line that the file does not have was never named.
+        return path if any(marks) or not one.line else "", marks
+    if one.kind == "command":
+        tool = one.name.partition(" ")[0]
+        known = ((path, targets(tool, tree.text(path)).get(one.word)) for path in manifests(tool, tree))
+        return next(((path, (mark(body) or "-",)) for path, body in known if body is not None), ("", ()))
+    if one.kind == "symbol":
+        places = definitions(one.name, tree, lines)
+        bodies = [(at.path, (mark_of_body(tree.text(at.path), at.number),)) for at in places[:1]]
+        return bodies[0] if len(places) == 1 else ("", ())
+    held = lines_of_setting(one, tree, lines)
+    return held[0].path if held else "", ()
 
 
 def lines_of(found: Iterable[Reference], tree: Tree) -> Callable[[Reference], Sequence[Line]]:
     """Gives the lines that hold the last part of a symbol, a variable or a key, which are all looked for at once."""
-    names: dict[bool, set[str]] = {True: set(), False: set()}
-    for one in found:
-        if one.kind in ("symbol", "variable", "key"):
-            names[one.kind == "key"].add(one.word)
-    lines = {
-        is_key: tree.lines_with(some, *(_CONFIGURATION if is_key else ())) for is_key, some in names.items()
-    }
-    return lambda one: lines[one.kind == "key"].get(one.word, ())
+    wanted = [one for one in found if one.kind not in ("file", "command")]
+    keys = tree.lines_with({one.word for one in wanted if one.kind == "key"}, *_CONFIGURATION)
+    others = tree.lines_with({one.word for one in wanted if one.kind != "key"})
+    return lambda one: (keys if one.kind == "key" else others).get(one.word, ())
 
 
 def mark(text: str) -> str:
     """A digest of a text, white space aside; "" for a text without any other."""
     squeezed = " ".join(text.split())
     return hashlib.blake2b(squeezed.encode("utf-8", "replace"), digest_size=6).hexdigest() if squeezed else ""
-
-
-# Files
-
-
-def _file(one: Reference, tree: Tree, folder: str) -> Bound | None:
-    # A bare name is the one file of that name.
-    alike = tree.by_name.get(one.name, ()) if "/" not in one.name else ()
-    readings = (f"{folder}/{one.name}" if folder else one.name, one.name, *(alike if len(alike) == 1 else ()))
-    path = next((path for path in readings if tree.has(path)), "")
-    marks = marks_of_line(tree.text(path), one.line) if path and one.line else ()
-    # A line that the file does not have was never named.
-    return Bound(one, path, tree.blob(path), marks=marks) if path and (any(marks) or not one.line) else None
 
 
 def marks_of_line(text: str | None, number: int) -> tuple[str, ...]:
@@ -132,33 +137,18 @@ def marks_of_line(text: str | None, number: int) -> tuple[str, ...]:
     return tuple(mark(line) for line in lines[number - 1 : number + 2])
 
 
-# Symbols
-
-
-def _symbol(one: Reference, tree: Tree, lines: Sequence[Line]) -> Bound | None:
-    places = definitions(one.name, tree, lines)
-    if len(places) != 1:
-        return None
-    at = places[0]
-    return Bound(one, at.path, tree.blob(at.path), marks=(mark_of_body(tree.text(at.path), at.number),))
-
-
 def definitions(name: str, tree: Tree, lines: Iterable[Line]) -> list[Line]:
     """Where a symbol is defined, of the lines that hold its last part; in tests only where nowhere else."""
     *around, last = name.split(".")
-    found = [
-        line
-        for line in lines
-        if not _PROSE.search(line.path) and _DEFINITION.search(line.text.replace(last, "\0"))
-    ]
-    for holder in around[-1:]:
-        held = re.compile(rf"\b{re.escape(holder)}\b")
-        within = {
-            path
-            for path in {line.path for line in found}
-            if held.search(tree.text(path) or "") or holder in path
-        }
-        found = [line for line in found if line.path in within]
+    found = [line for line in lines if _DEFINITION.search(line.text.replace(last, "\0"))]
+    held = re.compile(rf"\b{re.escape(around[-1])}\b") if around else None
+
+    @cache
+    def may_define(path: str) -> bool:
+        holds = held is None or around[-1] in path or held.search(tree.text(path) or "")
+        return bool(holds) and not _PROSE.search(path)
+
+    found = [line for line in found if may_define(line.path)]
     code = [line for line in found if not _TESTS.search(line.path)]
     return code or found
 
@@ -171,18 +161,6 @@ def mark_of_body(text: str | None, number: int) -> str:
         lambda line: not line.strip() or line[: deep + 1].isspace() or line.strip()[0] in "){", rest
     )
     return mark("\n".join([first, *below]))
-
-
-# Commands
-
-
-def _command(one: Reference, tree: Tree) -> Bound | None:
-    tool = one.name.partition(" ")[0]
-    for path in manifests(tool, tree):
-        body = targets(tool, tree.text(path)).get(one.word)
-        if body is not None:
-            return Bound(one, path, tree.blob(path), marks=(mark(body) or "-",))
-    return None
 
 
 def manifests(tool: str, tree: Tree) -> list[str]:
@@ -204,30 +182,16 @@ def targets(tool: str, text: str | None) -> Mapping[str, str]:
         import tomllib
 
         read = json.loads(text) if tool in _SCRIPTS else tomllib.loads(text)
-        project = (
-            read
-            if tool in _SCRIPTS
-            else {**read.get("tool", {}).get("poetry", {}), **read.get("project", {})}
-        )
-        tables = (
-            ("dependencies", "devDependencies", "scripts") if tool in _SCRIPTS else ("scripts", "gui-scripts")
-        )
+        tools = read.get("tool", {}) if tool not in _SCRIPTS else {}
         # The version of a library that is run is no script that may change.
         return {
             str(name): str(said) if "scripts" in table else "-"
-            for table in tables if isinstance(project.get(table), dict)
+            for project in (read, *(tools.get(one, {}) for one in ("poetry", "pdm")), read.get("project", {}))
+            for table in _TABLES if isinstance(project.get(table), dict)
             for name, said in project[table].items()
         }  # fmt: skip
     except (ValueError, AttributeError, TypeError, RecursionError):
         return {}
-
-
-# Settings
-
-
-def _setting(one: Reference, tree: Tree, lines: Sequence[Line]) -> Bound | None:
-    held = lines_of_setting(one, tree, lines)
-    return Bound(one, held[0].path) if held else None
 
 
 def lines_of_setting(one: Reference, tree: Tree, lines: Iterable[Line]) -> list[Line]:

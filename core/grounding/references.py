@@ -78,13 +78,10 @@ def _files(text: str, root: str) -> Iterator[Reference]:
     known = file_references(text)
     covered = {at for one in known for at in range(one.start, one.end)}
     found = [(text[one.start : one.end], one.path, one.line, one.start) for one in known]
-    more = (
-        (match[0].rstrip("."), match.start())
-        for match in _PATH.finditer(text)
-        if match.start() not in covered
-    )
-    found += [(said, said, 0, start) for said, start in more if said.strip("./")]
-    found += [(match[0], match[0], 0, match.start()) for match in _SPACED.finditer(text)]
+    for match in (*_PATH.finditer(text), *_SPACED.finditer(text)):
+        said = match[0].rstrip(".")
+        if said.strip("./") and match.start() not in covered:
+            found.append((said, said, 0, match.start()))
     for said, path, line, start in found:
         if name := relative(path, root):
             yield Reference("file", said, name, line, start)
@@ -96,10 +93,8 @@ def relative(path: str, root: str) -> str:
     if path.startswith("~/"):
         path = os.path.expanduser("~") + path[1:]
     if os.path.isabs(path):
-        if not root:
-            return ""
-        inside = next((base for base in (root, os.path.realpath(root)) if path.startswith(f"{base}/")), "")
-        path = path[len(inside) + 1 :] if inside else ""
+        bases = (root, os.path.realpath(root)) if root else ()
+        path = next((path[len(base) + 1 :] for base in bases if path.startswith(f"{base}/")), "")
     path = os.path.normpath(path) if path else ""
     return "" if path in ("", ".") or path.startswith(("..", "~", "$", "%")) or path[1:2] == ":" else path
 

@@ -27,7 +27,7 @@ from core.grounding.states import States
 from core.grounding.trees import Tree
 from core.model.judgement import Stale, Standing
 from core.model.names import parse_iso
-from core.projects import known_projects
+from core.projects import checkout_at, known_projects
 from core.storage.database import BrokenDatabaseError, Database, Part
 
 if TYPE_CHECKING:
@@ -106,8 +106,7 @@ class Grounding:
             if not self._guard.acquire(timeout=-1 if seconds is None else max(0.0, until - time.monotonic())):
                 break
             try:
-                tree, now = self._looked_at(root)
-                tree.until = until
+                tree, now = self._looked_at(root, until)
                 bound = self._bound(some, tree)
                 states = iter(now.standings([one for each in bound.values() for one in each]))
                 found |= {id: [next(states) for _ in each] for id, each in bound.items()}
@@ -135,17 +134,17 @@ class Grounding:
             bound = self._bound(some, self._looked_at(root)[0])
 
         def names(one: Bound) -> bool:
-            if one.reference.kind == "symbol" and one.reference.name == symbol:
-                return True
-            return one.path != "" and f"{path}/".startswith(f"{one.path}/")
+            is_symbol = one.reference.kind == "symbol" and symbol in (one.reference.name, one.reference.word)
+            return is_symbol or (one.path != "" and f"{path}/".startswith(f"{one.path}/"))
 
         return [id for id, each in bound.items() if any(map(names, each))]
 
-    def _looked_at(self, root: str) -> tuple[Tree, States]:
+    def _looked_at(self, root: str, until: float = float("inf")) -> tuple[Tree, States]:
         tree = Tree(root)
         sign, known = tree.sign, self._trees.get(root)
         if known is None or known[0] != sign:
             known = self._trees[root] = sign, tree, States(tree)
+        known[1].until = until
         return known[1:]
 
     def root_of(self, nugget: str) -> str:
@@ -223,15 +222,6 @@ class Grounding:
         return self._database
 
 
-def checkout_at(root: str) -> str:
-    """The worktree of a project in which one works; its main folder from elsewhere."""
-    try:
-        around = repository_around(os.path.realpath(os.getcwd()))
-    except OSError:
-        return root
-    return around.top if around is not None and around.root == root else root
-
-
 def _bind(
     wanted: Sequence[tuple[K, Reference]], tree: Tree, then: Callable[[K], Sequence[str]], folder: str = ""
 ) -> list[tuple[K, Bound]]:
@@ -257,10 +247,8 @@ def _bind(
             left += missing(some, Tree(tree.root, commit, tree.until), commit)
     missing([one for one in left if one[1].line], tree, tree.head)
     # What stands within a path that has spaces is no path of its own.
-    spaced = [(key, one) for key, one in found if one.reference.kind == "file" and " " in one.reference.said]
-    within = {
-        (key, one.reference.start + at) for key, one in spaced for at in range(1, len(one.reference.said))
-    }
+    spaced = [(key, one.reference) for key, one in found if " " in one.reference.said]
+    within = {(key, at) for key, one in spaced for at in range(one.start + 1, one.start + len(one.said))}
     return [pair for pair in found if (pair[0], pair[1].reference.start) not in within]
 
 

@@ -12,9 +12,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from core.git_repository import blob_digest
 from core.grounding import binding
 from core.grounding.binding import Bound, mark
-from core.grounding.trees import Line, Tree, digest
+from core.grounding.trees import Line, Tree
 from core.model.judgement import Standing
 
 # A file that moves on and on is followed so far.
@@ -24,9 +25,7 @@ _VARIABLES: Final = (".env", ".env.local", ".envrc")
 _PLAIN: Final = ("--no-textconv", "--no-ext-diff")
 # State, place, commit and time of a standing, as far as there are any.
 _State = tuple[Any, ...]
-_FRESH: Final[_State] = ("fresh",)
-_CHANGED: Final[_State] = ("changed",)
-_UNKNOWN: Final[_State] = ("unknown",)
+_FRESH, _CHANGED, _UNKNOWN = ("fresh",), ("changed",), ("unknown",)
 # A commit and its time; () for none.
 _Change = tuple[str, int] | tuple[()]
 
@@ -54,9 +53,11 @@ class States:
             self._ask_removals(base, paths)
         absent = (one.reference for one in bound if one not in same and not _is_at(one, tree))
         lines = binding.lines_of(absent, tree)
-        states = (_FRESH if one in same else self._state(one, lines(one.reference)) for one in bound)
-        told = zip((one.reference for one in bound), states, strict=True)
-        return [Standing(one.said, one.kind, one.name, *state) for one, state in told]
+        told = []
+        for one in bound:
+            state = _FRESH if one in same else self._state(one, lines(one.reference))
+            told.append(Standing(one.reference.said, one.reference.kind, one.reference.name, *state))
+        return told
 
     def _state(self, one: Bound, lines: Sequence[Line]) -> _State:
         tree, reference = self._tree, one.reference
@@ -175,8 +176,6 @@ class States:
         tree.until = self._tree.until
         return tree
 
-    # What became of it
-
     def _ask_removals(self, base: str, paths: Iterable[str]) -> None:
         wanted = sorted(path for path in paths if (base, path) not in self._removed)
         if not base or not wanted or self._tree.is_late:
@@ -216,7 +215,7 @@ class States:
         new = [] if change else [path for path in tree.untracked if tree.blob(path) == one.blob]
         known = (*tree.by_blob.get(one.blob, ()), *new)
         alike = [path for path in known if not was_there(path) and tree.has(path)]
-        if len(alike) == 1 and one.blob != digest(b"", one.blob):
+        if len(alike) == 1 and one.blob != blob_digest(b"", one.blob):
             return alike[0], change
         if one.path in since and tree.has(since[one.path]):
             return since[one.path], change

@@ -6,17 +6,17 @@ ordinary files is read.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import stat
 import time
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache, cached_property
+from itertools import islice
 from typing import Final, NamedTuple
 
-from core.git_repository import ask, repository_around
+from core.git_repository import ask, blob_digest, repository_around
 from core.user_folders import file_stats
 
 _LARGEST: Final = 2_000_000
@@ -51,7 +51,7 @@ class Tree:
         # What each file was when its digest was made, and whether a folder is one of the project's own.
         self._digests: dict[str, tuple[object, str]] = {}
         self._inside: dict[str, bool] = {}
-        self._stored: dict[str, str | None] = {}
+        self._stored: dict[str, bytes | None] = {}
 
     # Git
 
@@ -114,7 +114,11 @@ class Tree:
     def blobs(self) -> Mapping[str, str]:
         """The digest of each file, by its path: of those that git knows, else of those that lie in the folder."""
         if not self.commit:
-            return self._index[0] if self.head else {path: self.blob(path) for path in _walk(self.root)}
+            return (
+                self._index[0]
+                if self.head
+                else {path: self.blob(path) for path in islice(_walk(self.root), _MOST_FILES)}
+            )
         rows = (row.partition(b"\t") for row in self.ask("ls-tree", "-r", "-z", self.commit).split(b"\0"))
         return {
             os.fsdecode(name): fields.split()[2].decode() for fields, _, name in rows if b" blob " in fields
@@ -133,28 +137,24 @@ class Tree:
 
     def blob(self, path: str) -> str:
         """The digest of a file, as git makes it; "" for what has none."""
-        try:
-            found = os.stat(os.path.join(self.root, path)) if not self.commit else None
-        except (OSError, ValueError):
-            found = None
-        if found is None:
+        seen = file_stats(os.path.join(self.root, path)) if not self.commit else []
+        if len(seen) < 2:
             return self.blobs.get(path, "") if self.commit or path in self.absent else ""
-        seen = (found.st_ino, found.st_size, found.st_mtime_ns)
-        known = self._digests.get(path)
-        if known is None or known[0] != seen:
+        if path not in self._digests or self._digests[path][0] != seen:
             data = self._read(path)
-            known = self._digests[path] = seen, "" if data is None else digest(data, self.head)
-        return known[1]
+            self._digests[path] = seen, "" if data is None else blob_digest(data, self.head)
+        return self._digests[path][1]
 
     def text(self, path: str) -> str | None:
         """The text of a file; None for none, a folder, a large or a binary one."""
         data = None if self.commit else self._read(path)
-        if data is not None or not (self.commit or path in self.absent):
-            return _decoded(data)
-        if path not in self._stored:
-            blob = self.blobs.get(path)
-            self._stored[path] = _decoded(self.ask("cat-file", "blob", blob)) if blob else None
-        return self._stored[path]
+        if data is None and (self.commit or path in self.absent):
+            if path not in self._stored:
+                blob = self.blobs.get(path)
+                self._stored[path] = self.ask("cat-file", "blob", blob) if blob else None
+            data = self._stored[path]
+        bad = data is None or len(data) > _LARGEST or b"\0" in data[:8_000]
+        return None if bad or data is None else data.decode("utf-8", "replace")
 
     def _read(self, path: str) -> bytes | None:
         full = os.path.join(self.root, path)
@@ -181,43 +181,26 @@ class Tree:
         """Where files of each name lie."""
         return _grouped((path.rpartition("/")[2], path) for path in self.blobs)
 
-    # Names
-
     def lines_with(self, names: Collection[str], *where: str) -> Mapping[str, list[Line]]:
         """The lines of all files that git knows, or would know, that hold each of some names as a word. where: patterns
         of paths; none for all.
         """
         found: dict[str, list[Line]] = {name: [] for name in names}
+        there, has = (self.commit,) if self.commit else ("--untracked",), cache(self.has)
         ordered = sorted(names) if self.commit or self.head else []
         for some in (ordered[at : at + _AT_ONCE] for at in range(0, len(ordered), _AT_ONCE)):
             wanted = re.compile("|".join(rf"(?<![\w$]){re.escape(name)}(?![\w$])" for name in some))
-            for line in self._grep("|".join(name.replace("$", "[$]") for name in some), where):
-                for name in set(wanted.findall(line.text)):
-                    found[name].append(line)
+            # One expression of all names: many at once take git ten times as long.
+            shape = "|".join(name.replace("$", "[$]") for name in some)
+            for row in self.ask("grep", *_GREP, "-e", shape, *there, "--", *where).split(b"\n"):
+                file, number, text = (*row.split(b"\0", 2), b"", b"")[:3]
+                path = os.fsdecode(file).removeprefix(f"{self.commit}:")
+                # A name with a line break in it makes lines of its own.
+                if number.isdigit() and has(path):
+                    line = Line(path, int(number), text[:_LONGEST_LINE].decode("utf-8", "replace"))
+                    for name in set(wanted.findall(line.text)):
+                        found[name].append(line)
         return found
-
-    def _grep(self, shape: str, where: Sequence[str]) -> Iterator[Line]:
-        # One expression of all names: many at once take git ten times as long.
-        there = (self.commit,) if self.commit else ("--untracked",)
-        has = cache(self.has)
-        for row in self.ask("grep", *_GREP, "-e", shape, *there, "--", *where).split(b"\n"):
-            path, _, rest = row.partition(b"\0")
-            number, _, text = rest.partition(b"\0")
-            name = os.fsdecode(path).removeprefix(f"{self.commit}:")
-            # A name with a line break in it makes lines of its own.
-            if number.isdigit() and has(name):
-                yield Line(name, int(number), text[:_LONGEST_LINE].decode("utf-8", "replace"))
-
-
-def digest(data: bytes, like: str = "") -> str:
-    """The digest of a file's content as git makes it. like: a digest of the repository, whose length tells which."""
-    made = hashlib.sha256 if len(like) == 64 else hashlib.sha1
-    return made(b"blob %d\0" % len(data) + data).hexdigest()
-
-
-def _decoded(data: bytes | None) -> str | None:
-    bad = data is None or len(data) > _LARGEST or b"\0" in data[:8_000]
-    return None if bad or data is None else data.decode("utf-8", "replace")
 
 
 def _grouped(pairs: Iterator[tuple[str, str]]) -> Mapping[str, list[str]]:
@@ -228,10 +211,8 @@ def _grouped(pairs: Iterator[tuple[str, str]]) -> Mapping[str, list[str]]:
 
 
 def _walk(root: str) -> Iterator[str]:
-    """The paths of files in a folder without git, at most 5,000."""
-    left = _MOST_FILES
+    """The paths of files in a folder without git."""
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(one for one in folders if not one.startswith(".") and one not in _PASSED_OVER)
-        for name in sorted(names)[: max(left, 0)]:
-            yield os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")
-        left -= len(names)
+        inner = "" if folder == root else os.path.relpath(folder, root).replace(os.sep, "/") + "/"
+        yield from (inner + name for name in sorted(names))

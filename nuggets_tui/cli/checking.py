@@ -87,7 +87,7 @@ def blame(call: Invocation, what: str) -> int:
 
 def _root(call: Invocation) -> str:
     """The folder of the project at hand, as it is checked out here."""
-    from core.grounding.service import checkout_at
+    from core.projects import checkout_at
 
     project = call.project
     if project is None or not project.root:
