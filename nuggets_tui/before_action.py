@@ -1,4 +1,5 @@
-"""What the hook before a tool says: at most one sentence of the memory, once in a session, and only where it is sure.
+"""Which files a tool's call is about, and what the hook before it says: at most one sentence of the memory, once in a
+session, and only where it is sure.
 
 The agent waits for it, so it loads next to nothing and reads what the last briefing was kept with.
 """
@@ -24,31 +25,60 @@ _PARTS: Final = re.compile(r"[&|;\n(){}]+")
 # What stands between quotation marks or in a document that follows is no command.
 _QUOTED: Final = re.compile(r"'[^']*'|\"[^\"]*\"|<<.*", re.DOTALL)
 _ORDER: Final = ("file", "command", "folder")
+_LONGEST_PATH: Final = 400
+_LONGEST_PATCH: Final = 200_000
+_PATCHED: Final = re.compile(r"^\*\*\* (?:Update|Add) File: (.+)$", re.MULTILINE)
+_PATH_KEYS: Final = ("file_path", "filePath", "path", "notebook_path", "absolute_path", "file")
+_PATCH_KEYS: Final = ("command", "input", "patch", "patchText")
+_PASSED_OVER: Final = frozenset(
+    ("node_modules", "__pycache__", "dist", "build", "target", "venv", "vendor", "tmp", "coverage")
+)
 _LONGEST_COMMAND: Final = 4_000
 # How old a look at the memory may be; and when a session is sure to be over.
-_OLD_SECONDS: Final = 600
+OLD_SECONDS: Final = 600
 _FORGOTTEN_SECONDS: Final = 7 * 86_400
 
 
 def advice_for(told: Mapping[str, Any], root: str, known: Sequence[Sequence[Any]]) -> Iterator[Sequence[Any]]:
     """What fits an action, best first. told: the event; known: kind, name, note and sentence of each, with its rank."""
     given = told.get("tool_input")
-    given = given if isinstance(given, dict) else {}
-    path, command = given.get("file_path") or given.get("notebook_path"), given.get("command")
-    fits = [one for one in known if isinstance(path, str) and _names_path(one, _inside(path, root))]
+    command = given.get("command") if isinstance(given, dict) else ""
+    paths = set(filter(None, (_inside(path, root) for path in _named_paths(told))))
+    fits = [one for one in known if any(_names_path(one, path) for path in paths)]
     fits += [
         one for one in known if isinstance(command, str) and _names_command(one, command[:_LONGEST_COMMAND])
     ]
     yield from sorted(fits, key=lambda one: (_ORDER.index(one[0]), -len(one[1]), -one[4]))
 
 
+def edited_paths(event: Mapping[str, Any], root: str) -> Iterator[str]:
+    """Paths of files in the project that a tool's call was about, from its root on; none that is made or hidden."""
+    for path in map(str.strip, _named_paths(event)):
+        inner = _inside(path, root) if path.isprintable() else ""
+        parts = inner.split("/")
+        if inner and not any(part in _PASSED_OVER or part.startswith(".") for part in parts):
+            yield inner
+
+
+def _named_paths(event: Mapping[str, Any]) -> Iterator[str]:
+    """The paths that a tool's call names, also those in a patch."""
+    for part in (event, event.get("tool_input"), event.get("tool_response")):
+        if not isinstance(part, dict):
+            continue
+        paths = [part.get(key) for key in _PATH_KEYS]
+        for value in map(part.get, _PATCH_KEYS):
+            for text in value if isinstance(value, list) else [value]:
+                paths += _PATCHED.findall(text[:_LONGEST_PATCH]) if isinstance(text, str) else []
+        yield from (path for path in paths if isinstance(path, str) and 0 < len(path) <= _LONGEST_PATH)
+
+
 def _inside(path: str, root: str) -> str:
     """A path as its project has it; "" for one outside of it."""
-    if "\0" in path:
+    if "\0" in path or not root:
         return ""
     full = os.path.realpath(os.path.join(root, path))
     base = os.path.join(os.path.realpath(root), "")
-    return full[len(base) :].replace(os.sep, "/") if root and full.startswith(base) else ""
+    return full[len(base) :].replace(os.sep, "/") if full.startswith(base) else ""
 
 
 def _names_path(one: Sequence[Any], path: str) -> bool:
@@ -107,7 +137,7 @@ def advise(
 
     kept: what the last briefing was kept with.
     """
-    if state and session and time.time() - kept.get("begun", 0) < _OLD_SECONDS:
+    if state and session and time.time() - kept.get("begun", 0) < OLD_SECONDS:
         for _, _, note, said, _ in advice_for(told, root, kept.get("advice", ())):
             if first_time(state, session, note):
                 return note, said

@@ -114,10 +114,9 @@ class States:
             known = binding.targets(tool, tree.text(path))
             if one.reference.word in known:
                 return _FRESH if (mark(known[one.reference.word]) or "-") == one.marks[0] else _CHANGED
-            if path == one.path and tree.has(path) and not known:
-                # Nothing in it can be read, or it is no list of targets any more.
-                return _UNKNOWN
-        return self._gone(one)
+        # Where nothing in the file can be read, or it is no list of targets any more.
+        unread = tree.has(one.path) and not binding.targets(tool, tree.text(one.path))
+        return _UNKNOWN if unread else self._gone(one)
 
     def _gone(self, one: Bound) -> _State:
         """What is nowhere any more, with the commit that removed it. Where another branch or a sparse checkout may have

@@ -1,5 +1,4 @@
-"""What of a prompt is worth keeping: what a person says to last, in English, German, French or Spanish; and which files
-a tool's call was about.
+"""What of a prompt is worth keeping: what a person says to last, in English, German, French or Spanish.
 
 Only sentences of the person count: nothing in quotes, code, tags or material that is pasted or listed for a task.
 `phrases.txt` has the patterns by which they are told, in a form of its own: an agent waits, and a reader of TOML takes
@@ -15,8 +14,8 @@ from itertools import islice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from typing import Any, Final
+    from collections.abc import Iterator
+    from typing import Final
 
 PERSON, PROJECT, ASKS = "person", "project", "asks"
 """Whom a sentence is about: the person everywhere, or the project at hand. What it asks for may do harm: a person
@@ -43,14 +42,6 @@ _SENTENCE: Final = re.compile(
     r" ej)[.!?]+[\"'”)]*(?=\s+[\w\"'`(·¿¡])|$)"
 )
 _TAG: Final = re.compile(r"<(/?)([a-zA-Z][\w-]*)[^<>]*>")
-
-_LONGEST_PATCH: Final = 200_000
-_PATCHED: Final = re.compile(r"^\*\*\* (?:Update|Add) File: (.+)$", re.MULTILINE)
-_PATH_KEYS: Final = ("file_path", "filePath", "path", "notebook_path", "absolute_path", "file")
-_PATCH_KEYS: Final = ("command", "input", "patch", "patchText")
-_PASSED_OVER: Final = frozenset(
-    ("node_modules", "__pycache__", "dist", "build", "target", "venv", "vendor", "tmp", "coverage")
-)
 
 # Words of a prompt that is sure to hold no credential, and words that tell of one.
 _HARMLESS: Final = re.compile(r"[(\"'`]*(?:[^\W\d_]{1,20}(?:['’-][^\W\d_]{1,20})?|\d{1,3})?[.,;!?)\"'`…–-]*")
@@ -207,28 +198,3 @@ def _sentences(prompt: str) -> Iterator[tuple[str, str]]:
             line = line[: line.find(":", begin) + 1]
         for found in _SENTENCE.finditer(line, begin):
             yield prompt[start + found.start() : start + found.end()], found[0]
-
-
-def edited_paths(event: Mapping[str, Any], root: str) -> Iterator[str]:
-    """Paths of files in the project that a tool's call was about, from its root on."""
-    for part in (event, event.get("tool_input"), event.get("tool_response")):
-        if not isinstance(part, dict):
-            continue
-        paths = [part.get(key) for key in _PATH_KEYS]
-        for value in map(part.get, _PATCH_KEYS):
-            for text in value if isinstance(value, list) else [value]:
-                paths += _PATCHED.findall(text[:_LONGEST_PATCH]) if isinstance(text, str) else []
-        for path in paths:
-            if isinstance(path, str) and path.strip():
-                yield from _within(path.strip(), root)
-
-
-def _within(path: str, root: str) -> Iterator[str]:
-    if not root or len(path) > _LONGEST or not path.isprintable():
-        return
-    inner = os.path.relpath(os.path.realpath(os.path.join(root, path)), root)
-    parts = inner.split(os.sep)
-    if parts[0] in ("..", ".") or os.path.isabs(inner):
-        return
-    if not any(part in _PASSED_OVER or part.startswith(".") for part in parts):
-        yield inner

@@ -73,8 +73,6 @@ class Event:
     that an agent starts, else as that says. Each is "" for none.
     """
 
-    __slots__ = ("agent", "folder", "home", "kind", "name", "nugget", "root", "session", "told")
-
     def __init__(self, agent: str, home: str, told: Mapping[str, Any]) -> None:
         self.agent, self.home, self.told = agent, home, told
         name = told.get("hook_event_name")
@@ -205,7 +203,12 @@ def _take(agent: str, home: str) -> str:
             os.write(1, b'{"continue": true}\n')
         return _keep_said(event)
     if event.kind == "edit":
-        return _keep_paths(event)
+        from nuggets_tui.before_action import edited_paths
+
+        # They wait for the end of the turn: one change for all of them.
+        root = event.root if event.nugget else ""
+        paths = list(dict.fromkeys(edited_paths(told, root)))[:20]
+        return _spool(event, root=root, paths=paths) if paths else ""
     if event.kind == "action":
         return _advise(event)
     problem = ""
@@ -214,16 +217,21 @@ def _take(agent: str, home: str) -> str:
         problem = _spool(event, event=event.kind, root=event.root, transcript=event.text("transcript_path"))
     if event.kind == "end":
         _take_session(event)
-    _bring_in(event)
+    # The next session need not wait for its briefing.
+    home, about = event.home, (event.nugget, event.folder)
+    known = version_of(home) or (event.folder and team_near(event.folder))
+    is_old = known and cache_folder(home) and not kept_briefing(home, *about)
+    start_worker(home, *(about if is_old else ()))
     return problem
 
 
 def _advise(event: Event) -> str:
     """Says the one sentence of the memory that matters before an action, once in a session."""
-    from nuggets_tui.before_action import advise
+    from nuggets_tui.before_action import OLD_SECONDS, advise
 
     kept = kept_entry(event.home, event.nugget, event.folder)
-    if event.is_followed and kept.get("state") != state_of(event.home, event.folder):
+    is_old = time.time() - kept.get("begun", 0) > OLD_SECONDS / 2
+    if event.is_followed and (is_old or kept.get("state") != state_of(event.home, event.folder)):
         # A recall that was counted in between makes no rule wrong, and another briefing is on its way.
         start_worker(event.home, event.nugget, event.folder)
     note, said = advise(state_folder(event.home) or "", event.session, event.told, event.root, kept)
@@ -263,15 +271,6 @@ def _without_credentials(text: str) -> str:
     from core.text.secrets import masked
 
     return masked(text)
-
-
-def _keep_paths(event: Event) -> str:
-    from nuggets_tui.hooks.capture import edited_paths
-
-    root = event.root if event.nugget else ""
-    paths = list(dict.fromkeys(edited_paths(event.told, root)))[:20]
-    # They wait for the end of the turn: one change for all of them.
-    return _spool(event, root=root, paths=paths) if paths else ""
 
 
 def _spool(of: Event, **caught: object) -> str:
@@ -348,39 +347,30 @@ def _files_in(folder: str, depth: int) -> list[list[object]]:
     return found + [one for path in inner for one in _files_in(path, depth - 1)]
 
 
-def _bring_in(event: Event) -> None:
-    """At the end of a turn or a session: has what was caught brought in, and the briefing of the next session made, so
-    that it need not wait for it.
-    """
-    home, about = event.home, (event.nugget, event.folder)
-    known = version_of(home) or (event.folder and team_near(event.folder))
-    stale = known and cache_folder(home) and kept_briefing(home, *about)[0] is None
-    start_worker(home, *(about if stale else ()))
-
-
 def _brief(event: Event) -> str:
     """Prints the briefing in the form that the agent takes. One that is not ready in time is there the next time."""
     home, about = event.home, (event.nugget, event.folder)
     session = event.session if event.told.get("source") in _GOES_ON else ""
-    said, ahead = (None, ()) if session else kept_briefing(home, *about)
-    if said is not None:
+    made = {} if session else kept_briefing(home, *about)
+    if made:
         start_worker(home)
     else:
         if session:
             # Its checkpoint may be in what was just caught.
             _set_deadline(_DEADLINE_GOING_ON)
-        said, ahead = _made_briefing(home, *about, session)
-        if session and not said:
-            said, ahead = kept_briefing(home, *about)
-    if said:
-        os.write(1, in_form(event, said).encode("utf-8", "replace") + b"\n")
+        made = _made_briefing(home, *about, session)
+        if session and not made.get("text"):
+            made = kept_briefing(home, *about)
+    if made.get("text"):
+        os.write(1, in_form(event, made["text"]).encode("utf-8", "replace") + b"\n")
     _take_session(event)
     # What it was given counts once its end tells what helped.
-    return _spool(event, event="start", ahead=ahead, root=event.root) if event.is_followed else ""
+    given = made.get("ahead", ())
+    return _spool(event, event="start", ahead=given, root=event.root) if event.is_followed else ""
 
 
 def in_form(event: Event, said: str) -> str:
-
+    """What an agent is told, as it takes it."""
     if event.agent in _PLAIN:
         return said
     if event.agent == "cursor" or event.name == "sessionStart":
@@ -390,38 +380,38 @@ def in_form(event: Event, said: str) -> str:
 
 def kept_briefing(
     home: str, nugget: str, near: str, session: str = "", since: float = float("inf")
-) -> tuple[str | None, Sequence[object]]:
-    """The briefing that is kept for the memory as it is, or that was begun after a time, None for none; and its notes,
-    each with its place. session: one that goes on, of which only what was begun after the time counts.
+) -> dict[str, Any]:
+    """The entry of the briefing that is kept for the memory as it is, or that was begun after a time; {} for none.
+    session: one that goes on, of which only what was begun after the time counts.
     """
     kept = kept_entry(home, nugget, near, session)
-    if kept and (kept["begun"] >= since or (not session and kept["state"] == state_of(home, near))):
-        return str(kept["text"]), list(kept["ahead"])
-    return None, ()
+    holds = kept and (kept["begun"] >= since or (not session and kept["state"] == state_of(home, near)))
+    return kept if holds else {}
 
 
 def kept_entry(home: str, nugget: str, near: str, session: str = "") -> dict[str, Any]:
-    """The briefing that is kept, with what was kept beside it; {} for none."""
+    """What is kept with a briefing: its "text", its notes "ahead", each with its place, "advice" before actions, the
+    "state" that it was made of, and when it was "begun"; {} for none.
+    """
     try:
         with open(os.path.join(cache_folder(home) or os.devnull, BRIEFING), "rb") as file:
             kept = json.loads(file.read(1 << 22))[briefing_name(nugget, near, session)]
-        return dict(kept, begun=float(kept["begun"]))
+        return dict(kept, text=str(kept["text"]), ahead=list(kept["ahead"]), begun=float(kept["begun"]))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
 
 
-def _made_briefing(home: str, nugget: str, near: str, session: str) -> tuple[str, Sequence[object]]:
-    """The briefing, made by another process, as long as there is time, and its notes; "" for none in time."""
+def _made_briefing(home: str, nugget: str, near: str, session: str) -> dict[str, Any]:
+    """The briefing, made by another process, as long as there is time; {} for none in time."""
     if not cache_folder(home):
         start_worker(home)
-        return "", ()
+        return {}
     since = time.time()
     start_worker(home, nugget, near, session)
     until = time.monotonic() + (_PATIENCE_GOING_ON if session else _PATIENCE)
     while time.monotonic() < until:
         time.sleep(0.02)
         # Others may write meanwhile, such as the count of a recall: what is newer than this session will do.
-        said, ahead = kept_briefing(home, nugget, near, session, since)
-        if said is not None:
-            return said, ahead
-    return "", ()
+        if made := kept_briefing(home, nugget, near, session, since):
+            return made
+    return {}

@@ -8,7 +8,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -76,18 +76,15 @@ def main(arguments: Sequence[str]) -> None:
     if anything does: the project's nugget, the folder in which the agent works, and the session that goes on.
     """
     home, *briefing = arguments
-    _tried(home, lambda: apply_caught(Path(home)))
-    if briefing:
-        _tried(home, lambda: make_briefing(Path(home), *briefing[:3]))
-
-
-def _tried(home: str, call: Callable[[], object]) -> None:
-    """A call whose error is put down in the log of hooks."""
-    try:
-        call()
-    except Exception as error:
-        known = f"{error.code}: {error.what}" if isinstance(error, NuggetsError) else ""
-        write_log(home, f"failed: {known or type(error).__name__}")
+    for briefs in (False, True) if briefing else (False,):
+        try:
+            if briefs:
+                make_briefing(Path(home), *briefing[:3])
+            else:
+                apply_caught(Path(home))
+        except Exception as error:
+            known = f"{error.code}: {error.what}" if isinstance(error, NuggetsError) else ""
+            write_log(home, f"failed: {known or type(error).__name__}")
 
 
 def waiting(home: Path) -> list[Path]:

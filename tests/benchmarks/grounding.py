@@ -84,29 +84,32 @@ def replay(root: str) -> None:
     commits = tree.ask("rev-list", "HEAD").decode().split()
     chosen = commits[:: max(1, len(commits) // _COMMITS)][1 : _COMMITS + 1]
     rows: Counter[tuple[str, str, str]] = Counter()
-    past, misplaced = States(tree), 0
-    for commit in chosen:
-        bound = _named(Tree(root, commit), commit)
-        truth = _truth(bound, root)
-        for one, now in zip(bound, past.standings(bound), strict=True):
-            rows[one.reference.kind, truth(one), now.state] += 1
-            misplaced += now.state == "moved" and not tree.has(now.where.partition(":")[0])
+    states, misplaced = States(tree), 0
+    with tempfile.TemporaryDirectory() as name:
+        git(Path(name), "clone", "-q", "--shared", "--no-checkout", root, "then")
+        for commit in chosen:
+            git(Path(name, "then"), "checkout", "-q", "--detach", commit)
+            bound = _named(Tree(f"{name}/then"), commit)
+            truth = _truth(bound, root)
+            for one, now in zip(bound, states.standings(bound), strict=True):
+                rows[one.reference.kind, truth(one), now.state] += 1
+                misplaced += now.state == "moved" and not tree.has(now.where.partition(":")[0])
     seconds = time.monotonic() - began
     print(f"{root}: {len(chosen)} of {len(commits)} commits, {rows.total()} references, {seconds:.0f} s")
     table(rows)
     print(f"  moved to where there is nothing: {misplaced}")
 
 
-def _named(at: Tree, commit: str) -> list[Bound]:
-    """What the pages of a commit name, a few hundred references of it at most, each once."""
+def _named(then: Tree, commit: str) -> list[Bound]:
+    """What the pages of a checkout name, a few hundred references of it at most, each once."""
     named: dict[tuple[str, str, int], tuple[str, Reference]] = {}
-    for page in sorted(path for path in at.blobs if path.endswith(_PAGES)):
-        for one in references(at.text(page) or "", at.root):
-            named.setdefault((one.kind, one.name, one.line), (page.rpartition("/")[0], one))
+    for page in sorted(path for path in then.blobs if path.endswith(_PAGES)):
+        for one in references(then.text(page) or "", then.root):
+            named.setdefault(one.key, (page.rpartition("/")[0], one))
     some = random.Random(commit).sample([*named.values()], min(len(named), _REFERENCES))
     rest = [one for _, one in some if one.kind != "file"]
-    files = [bind([one], at, commit, 0, folder) for folder, one in some if one.kind == "file"]
-    return [*bind(rest, at, commit), *(one for each in files for one in each)]
+    files = [bind([one], then, commit, 0, folder) for folder, one in some if one.kind == "file"]
+    return [*bind(rest, then, commit), *(one for each in files for one in each)]
 
 
 def _truth(bound: Sequence[Bound], root: str) -> Callable[[Bound], str]:

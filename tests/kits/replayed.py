@@ -251,7 +251,7 @@ def played(seed: int, folder: Path) -> list[tuple[str, str, str, bool]]:
     truth = dict(true_states(then, now, rng))
     bound = bind(list(truth), Tree(str(folder), commits[bound_at]), commit=commits[bound_at])
     assert len(bound) == len(truth)
-    found = []
+    found: list[tuple[str, str, str, bool]] = []
     for one, now_is in zip(bound, States(Tree(str(folder))).standings(bound), strict=True):
         state, where = truth[one.reference]
         right = where in (now_is.where, now_is.where.rpartition(":")[0])

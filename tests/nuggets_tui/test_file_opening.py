@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from core.model.judgement import Standing
 from core.text.file_references import FileReference, file_references
 from nuggets_tui.file_opening import editor_command, files_named, find, has_a_window, roots_of
 
@@ -32,6 +33,16 @@ def test_a_file_is_looked_for_in_the_folder_and_in_the_root_of_its_repository(pr
     assert found("see ../auth.ts", project / "src" / "deep") == [there]
     assert found(r"see src\auth.ts:2", project) == [there]
     assert found("see other.ts:2 and src/deep:1", project) == [None, None]
+
+
+def test_a_file_that_moved_is_opened_where_it_is_now(project: Path) -> None:
+    (project / "src" / "login.ts").write_text("1\n2\n3\n")
+    moved = Standing("src/old.ts:1", "file", "src/old.ts", "moved", "src/login.ts:3")
+    gone = Standing("src/gone.ts", "file", "src/gone.ts", "gone")
+    named = files_named("see src/old.ts:1, src/gone.ts and src/auth.ts", project, (moved, gone))
+    assert [(str(one.reference), one.path is not None) for one in named] == [
+        ("src/login.ts:3", True), ("src/gone.ts", False), ("src/auth.ts", True),
+    ]  # fmt: skip
 
 
 def test_a_relative_path_never_leads_out_of_the_project(project: Path) -> None:

@@ -118,6 +118,107 @@ def test_a_history_written_anew_is_still_read(project: Path) -> None:
     assert one_of(project, found).state == "gone"
 
 
+def on_a_branch(project: Path, text: str) -> list[Bound]:
+    """What is bound on a branch that has a file and a function more."""
+    git(project, "checkout", "-q", "-b", "feature")
+    (project / "src" / "new.py").write_text("NEW = 'of the feature alone, as nobody else has it'\n")
+    other = project / "src" / "other.py"
+    other.write_text(f"{other.read_text()}\ndef brand_new():\n    return 2\n")
+    commit(project)
+    return bound(project, text)
+
+
+def test_a_branch_that_was_squashed_and_removed_is_part_of_the_history(project: Path) -> None:
+    found = on_a_branch(project, "src/new.py, `brand_new()` and `handler()`")
+    git(project, "checkout", "-q", "main")
+    git(project, "merge", "-q", "--squash", "feature")
+    commit(project)
+    git(project, "branch", "-q", "-D", "feature")
+    assert become(project, found) == [("fresh", "")] * 3
+    (project / "src" / "new.py").unlink()
+    (project / "src" / "auth" / "middleware.py").write_text("nothing = 1\n")
+    commit(project)
+    assert [state for state, _ in become(project, found)] == ["gone", "fresh", "gone"]
+
+
+def test_nothing_is_said_of_a_branch_that_was_rebased_and_is_not_checked_out(project: Path) -> None:
+    found = on_a_branch(project, "src/new.py and `brand_new()`")
+    git(project, "checkout", "-q", "main")
+    commit(project)
+    git(project, "checkout", "-q", "feature")
+    git(project, "rebase", "-q", "main")
+    git(project, "checkout", "-q", "main")
+    assert become(project, found) == [("unknown", ""), ("unknown", "")]
+
+
+def test_nothing_is_said_of_a_commit_before_what_is_named(project: Path) -> None:
+    found = on_a_branch(project, "src/new.py and `brand_new()`")
+    git(project, "checkout", "-q", "HEAD^")
+    assert become(project, found) == [("unknown", ""), ("unknown", "")]
+
+
+def test_names_with_spaces_and_any_letters_are_followed(project: Path) -> None:
+    for name in ("My Notes.md", "Größe.md", "Notes.md"):
+        (project / name).write_text(f"what stands in {name} alone, and in no other file\n")
+    commit(project)
+    found = bound(project, "see `My Notes.md` and Größe.md")
+    assert [one.path for one in found if one.reference.start != 8] == ["My Notes.md", "Größe.md"]
+    git(project, "mv", "My Notes.md", "Your\nNotes.md")
+    git(project, "mv", "Größe.md", "maße.md")
+    commit(project)
+    assert become(project, [found[0], found[-1]]) == [("moved", "Your\nNotes.md"), ("moved", "maße.md")]
+
+
+def test_a_target_that_went_into_an_included_file_is_still_there(project: Path) -> None:
+    (project / "Makefile").write_text("build clean: x\n\tgo build\n\nship:\n\tsh ship.sh\n")
+    commit(project)
+    found = bound(project, "make clean, `make ship`, make sure it works, make install")
+    assert [one.reference.name for one in found] == ["make clean", "make ship"]
+    (project / "Makefile").write_text("all:\n\techo\n\ninclude more.mk\n")
+    (project / "more.mk").write_text("ship:\n\tsh ship.sh\n")
+    commit(project)
+    assert become(project, found) == [("gone", ""), ("fresh", "")]
+
+
+def test_scripts_of_any_workspace_count_and_a_broken_file_tells_nothing(project: Path) -> None:
+    (project / "packages" / "web").mkdir(parents=True)
+    (project / "package.json").write_text('{"scripts": {"lint": "b"}, "devDependencies": {"vite": "^5"}}')
+    (project / "packages" / "web" / "package.json").write_text('{"scripts": {"dev": "vite"}}')
+    commit(project)
+    found = bound(project, "`npm run dev`, `pnpm lint`, `npx vite`, npm test")
+    assert len(found) == 3
+    (project / "package.json").write_text('{"scripts": {"dev": "other", "lint"')
+    assert become(project, found) == [("fresh", ""), ("unknown", ""), ("unknown", "")]
+    (project / "package.json").write_text('{"scripts": {"dev": "vite"}}')
+    (project / "packages" / "web" / "package.json").unlink()
+    commit(project)
+    assert [state for state, _ in become(project, found)] == ["fresh", "gone", "gone"]
+
+
+def test_a_variable_that_is_only_in_a_file_kept_from_git_is_still_there(project: Path) -> None:
+    (project / "compose.yml").write_text(
+        "services:\n  db:\n    environment:\n      POOL_SIZE: 3\n      DB_FILE: x\n"
+    )
+    (project / ".gitignore").write_text(".env\n")
+    commit(project)
+    found = bound(project, "POOL_SIZE, DB_FILE and `services.db`")
+    (project / "compose.yml").write_text("services:\n  pg:\n    image: x\n")
+    (project / ".env").write_text("POOL_SIZE=3\n")
+    commit(project)
+    assert [state for state, _ in become(project, found)] == ["fresh", "gone", "gone"]
+
+
+def test_what_git_never_had_is_missing_and_not_gone(project: Path) -> None:
+    (project / ".gitignore").write_text("dist/\n")
+    (project / "dist").mkdir()
+    (project / "dist" / "out.js").write_text("built\n")
+    commit(project)
+    found = bound(project, "dist/out.js in dist/")
+    (project / "dist" / "out.js").unlink()
+    (project / "dist").rmdir()
+    assert become(project, found) == [("unknown", ""), ("unknown", "")]
+
+
 def test_a_worktree_is_judged_by_its_own_files(project: Path, tmp_path: Path) -> None:
     found = bound(project, "src/auth/middleware.py")
     git(project, "worktree", "add", "-q", "-b", "beside", str(tmp_path / "beside"))

@@ -134,7 +134,7 @@ def test_a_broken_memory_is_found_and_the_rest_is_looked_at_all_the_same(user: P
 
 @pytest.mark.slow
 def test_the_doctor_shows_what_hooks_had_trouble_with(user: Path, nuggets: Any) -> None:
-    code = "from nuggets_tui.hooks import fast; fast.main(['claude'])"
+    code = "from nuggets_tui.hooks import fast; fast._DEADLINE = 50; fast.main(['claude'])"
     subprocess.run([sys.executable, "-c", code], input=b"nonsense", check=True, timeout=60)
     assert "standard input is no JSON" in nuggets.ok("doctor")
 

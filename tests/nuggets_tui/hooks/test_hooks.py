@@ -31,17 +31,19 @@ from core.pipeline.contradiction import takes_place_of
 from core.pipeline.service import Pipeline
 from core.text.estimate import estimate_tokens
 from core.user_folders import cache_folder, state_folder
+from nuggets_tui.before_action import edited_paths
 from nuggets_tui.hooks import fast, worker
-from nuggets_tui.hooks.capture import edited_paths, is_plain, statements
+from nuggets_tui.hooks.capture import is_plain, statements
 from nuggets_tui.hooks.worker import apply_caught, make_briefing, waiting
 
 KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 PROMPTS = Path(__file__).parents[2] / "data" / "prompts.toml"
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
-# As agents call it, without the process that comes after it.
+# As agents call it, without the process that comes after it, and however slow the machine is.
 NO_WORKER = """
 import sys
 from nuggets_tui.hooks import fast
+fast._DEADLINE = fast._DEADLINE_GOING_ON = 50
 fast.start_worker = lambda *arguments, **more: None
 fast.main(sys.argv[1:])
 """
@@ -279,7 +281,7 @@ def test_a_briefing_of_an_older_state_is_not_told(home: Path, hook: Run) -> None
 def test_a_briefing_that_is_not_there_is_made_by_another_process(home: Path, hook: Run) -> None:
     with memory_with_note(home):
         pass
-    code = "from nuggets_tui.hooks import fast; fast._PATIENCE = fast._DEADLINE = 30; fast.main(['claude'])"
+    code = "from nuggets_tui.hooks import fast; fast._PATIENCE = fast._DEADLINE = 50; fast.main(['claude'])"
     assert b"make ship" in hook(event(home, "SessionStart"), code=code).stdout
 
 
@@ -289,6 +291,7 @@ def test_the_end_of_a_session_makes_the_briefing_of_the_next_one(end: str, home:
     code = """
 import json, sys
 from nuggets_tui.hooks import fast
+fast._DEADLINE = 50
 fast.start_worker = lambda *words, **more: print(json.dumps(words))
 fast.main(sys.argv[1:])
 """
@@ -312,13 +315,14 @@ def test_a_briefing_is_told_though_others_write_while_it_is_made(home: Path, hoo
         pass
     code = """
 import os, sys
+from nuggets_tui.before_action import edited_paths
 from nuggets_tui.hooks import fast, worker
 def start(home, *words, **more):
     if words:
         worker.main([home, *words])
         os.utime(os.path.join(home, "graph", "graph.json"), (1, 1))
 fast.start_worker = start
-fast._PATIENCE = fast._DEADLINE = 30
+fast._PATIENCE = fast._DEADLINE = 50
 fast.main(sys.argv[1:])
 """
     assert b"make ship" in hook(event(home, "SessionStart"), code=code).stdout
@@ -440,6 +444,7 @@ def test_too_much_that_waits_is_bounded_and_logged(home: Path, hook: Run) -> Non
 def test_the_way_of_an_event_loads_no_engine(home: Path, hook: Run) -> None:
     code = (
         "import sys, os; from nuggets_tui.hooks import fast; fast.start_worker = lambda *a, **k: None\n"
+        "fast._DEADLINE = 50\n"
         "fast._end = lambda: None; fast.main(['claude'])\n"
         "assert not {'click', 'numpy', 'sqlite3', 'msgspec', 'typing', 'core.memory', 'pathlib'} & set(sys.modules)"
     )
@@ -640,7 +645,7 @@ def test_preferences_on_one_thing_are_told_from_others(newer: str, older: str, s
 def test_a_session_that_goes_on_is_told_its_checkpoint_first(source: str, home: Path, hook: Run) -> None:
     patient = (
         "from nuggets_tui.hooks import fast\n"
-        "fast._PATIENCE_GOING_ON = fast._DEADLINE_GOING_ON = fast._PATIENCE = fast._DEADLINE = 30\n"
+        "fast._PATIENCE_GOING_ON = fast._DEADLINE_GOING_ON = fast._PATIENCE = fast._DEADLINE = 50\n"
         "fast.main(['claude'])"
     )
     with memory_with_note(home):

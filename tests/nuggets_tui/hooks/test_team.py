@@ -23,18 +23,18 @@ def test_a_briefing_near_a_team_holds_for_its_notes_as_they_are(tmp_path: Path) 
     near = str(project)
     assert "release" not in make_briefing(home, "", near)
     trust_folder(page.parent)
-    assert kept_briefing(str(home), "", near)[0] is None
+    assert kept_briefing(str(home), "", near) == {}
     main([str(home), "", near])
-    said, ahead = kept_briefing(str(home), "", near)
-    assert said is not None
+    kept = kept_briefing(str(home), "", near)
+    said, ahead = kept["text"], kept["ahead"]
     assert "Run make release." in said
     assert "(team)" in said
-    assert [id for id, _ in ahead] == list(memory.snapshot.by_id)  # type: ignore[misc,attr-defined]
+    assert [id for id, _ in ahead] == list(memory.snapshot.by_id)
     page.write_text(page.read_text().replace("release", "destroy"))
-    assert kept_briefing(str(home), "", near)[0] is None
+    assert kept_briefing(str(home), "", near) == {}
     assert "destroy" in make_briefing(home, "", near)
     remember(entry_for(page.parent), trusted=False)
-    assert kept_briefing(str(home), "", near)[0] is None
+    assert kept_briefing(str(home), "", near) == {}
     assert "destroy" not in make_briefing(home, "", near)
 
 
@@ -63,7 +63,6 @@ def test_elsewhere_the_briefing_is_as_without_a_team(tmp_path: Path) -> None:
     (tmp_path / "away").mkdir()
     near = str(tmp_path / "away")
     main([str(home), "", near])
-    said, _ = kept_briefing(str(home), "", near)
-    assert said is not None
+    said = kept_briefing(str(home), "", near)["text"]
     assert "Backups" in said
     assert "release" not in said
