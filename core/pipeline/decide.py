@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Final, Literal, get_args
 
-from core.pipeline.contradiction import LEAST_OVERLAP, gives_other_value, polarity_difference, shared_words
 from core.pipeline.extract import ExtractedFact
-from core.pipeline.intake.normalisation import compose, normalise
 from core.pipeline.intake.redaction import redact
 from core.pipeline.models.answers import Json, JsonObject, clamped, excerpt, last_object
 from core.pipeline.models.provider import (
@@ -22,9 +18,9 @@ from core.pipeline.models.provider import (
     Provider,
     Schema,
 )
-from core.pipeline.words import WORDS
+from core.pipeline.statements import related, saying, says_the_same
 from core.text.normalise import encodable
-from core.text.tokens import STOP_WORDS, stem, words
+from core.text.tokens import STOP_WORDS, words
 
 ALPHA: Final = 0.7
 MOST_CANDIDATES: Final = 5
@@ -266,136 +262,6 @@ def _label(said: Json) -> str:
     return said.strip(" \t\r\n[]():.").upper() if isinstance(said, str) else ""
 
 
-_SAME_SAYING: Final = 0.9
-# An earlier fact of the batch is worth the model's look from here on.
-_RELATED: Final = 0.3
-_MOST_RELATED: Final = 3
-# Words by which a later sentence takes an earlier one back, whatever else they share: those of a correction, and those
-# that may also tell of something else.
-_CORRECTING: Final = frozenset(map(stem, WORDS["corrections"]))
-_TAKING_BACK: Final = _CORRECTING | frozenset(map(stem, WORDS["changes"]))
-_ARTICLES: Final = frozenset(("a", "an", "the"))
-_BEFORE: Final = "\"'([{“„«‘"
-_AFTER: Final = ".,;:!?…\"')]}”“»’"
-_LONGEST_READ: Final = 20_000
-_REMEMBERED_LENGTH: Final = 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class Saying:
-    """A text as it is compared: its hash, its words as stems in order and as a set, and those that carry meaning."""
-
-    text: str
-    content_hash: str
-    order: tuple[str, ...]
-    all: frozenset[str]
-    meaning: frozenset[str]
-
-
-def saying(text: str, content_hash: str = "") -> Saying:
-    """A text made ready for comparison."""
-    # The same notes are held against fact after fact.
-    made = _saying if len(text) > _REMEMBERED_LENGTH else _remembered
-    return made(text, content_hash)
-
-
-def _saying(text: str, content_hash: str) -> Saying:
-    found = words(compose(encodable(text[:_LONGEST_READ])).lower())
-    order = tuple(map(stem, found))
-    return Saying(
-        text,
-        content_hash or normalise(text).content_hash,
-        order,
-        frozenset(order),
-        frozenset(name for name, word in zip(order, found, strict=True) if word not in STOP_WORDS),
-    )
-
-
-_remembered = lru_cache(maxsize=1024)(_saying)
-
-
-def similarity(one: frozenset[str], other: frozenset[str]) -> float:
-    """Jaccard index: shared by all; 0 where both are empty."""
-    return len(one & other) / len(one | other) if one or other else 0.0
-
-
-def words_hash(text: str) -> str:
-    """A key that texts share which have the same words in one order, but for articles and what stands around a word and
-    belongs to the sentence: ".net", "-1" and "C++" keep theirs. "" for a text without words. Every fact that is stored
-    has one, so it goes by white space alone: what is written without any must be the same to the letter.
-    """
-    found = (word.rstrip(_AFTER).lstrip(_BEFORE) for word in text.lower().split())
-    said = " ".join(word for word in found if word and word not in _ARTICLES)
-    return hashlib.sha256(encodable(said).encode()).hexdigest()[:32] if said else ""
-
-
-def likeness(one: str, other: str) -> float:
-    """How much two texts say the same, from 0 to 1: the words that both have of all that either has, in one order and
-    of one polarity; else 0. A number that only one of them has makes them two statements.
-    """
-    mine, theirs = saying(one), saying(other)
-    shared = mine.all & theirs.all
-    orders = tuple(tuple(word for word in said.order if word in shared) for said in (mine, theirs))
-    numbers = tuple(
-        frozenset(word for word in said.all if any(map(str.isdigit, word))) for said in (mine, theirs)
-    )
-    if orders[0] != orders[1] or numbers[0] != numbers[1] or polarity_difference(one, other):
-        return 0.0
-    return similarity(mine.all, theirs.all)
-
-
-def says_the_same(fact: Saying, stored: Saying) -> str:
-    """Why a fact needs no storing beside a stored text; "" when it may.
-
-    Same hash; or nearly the same words (Jaccard index of at least _SAME_SAYING) in the same order, of one polarity,
-    and nothing of weight in the fact that the stored text lacks. "Anna reports to Ben" has the words of "Ben reports to
-    Anna", and two long sentences may differ in the one number that matters: those are left to the model.
-    """
-    if fact.content_hash == stored.content_hash:
-        return "the same text is already stored"
-    if similarity(fact.all, stored.all) < _SAME_SAYING or not fact.meaning <= stored.meaning:
-        return ""
-    shared = fact.all & stored.all
-    mine, theirs = (tuple(word for word in one.order if word in shared) for one in (fact, stored))
-    if mine != theirs or polarity_difference(fact.text, stored.text):
-        return ""
-    return "nearly the same words are already stored"
-
-
-def denies_another(denial: Saying, other: Saying) -> bool:
-    """Whether a statement denies something else than the other says: who no longer serves fish may serve soup."""
-    beyond = not denial.meaning <= other.meaning | _TAKING_BACK
-    about_it = len(shared_words(denial.text, other.text)) >= LEAST_OVERLAP
-    return beyond and about_it and polarity_difference(denial.text, other.text) == "negation"
-
-
-def corrects(later: Saying, earlier: Saying) -> bool:
-    """Whether a later statement says that it corrects an earlier one, and both cannot be true."""
-    return not later.all.isdisjoint(_CORRECTING) and gives_other_value(later.text, earlier.text)
-
-
-def related(place: int, sayings: Sequence[Saying], earlier: Iterable[int]) -> list[int]:
-    """The earlier facts of a batch that speak of what the fact at a place speaks of, or that it may take back, closest
-    first, at most three.
-    """
-    mine = sayings[place]
-    near = [
-        (close, other)
-        for other in earlier
-        if (close := similarity(mine.meaning, sayings[other].meaning)) >= _RELATED
-        or _may_take_back(mine, sayings[other])
-    ]
-    return [other for _, other in sorted(near, key=lambda pair: (-pair[0], pair[1]))][:_MOST_RELATED]
-
-
-def _may_take_back(later: Saying, earlier: Saying) -> bool:
-    """Whether a later statement about the same thing gives another number, or says that it is a correction."""
-    mine, theirs = (frozenset(filter(str.isdigit, one.all)) for one in (later, earlier))
-    if not (later.meaning - mine) & (earlier.meaning - theirs):
-        return False
-    return bool(mine and theirs and mine != theirs) or not later.all.isdisjoint(_TAKING_BACK)
-
-
 ADD_REASON: Final = "nothing similar is stored"
 _STAGE: Final = "LLM decision failed"
 # A model that cannot be reached twice in a row is not asked about the other facts.
@@ -419,106 +285,85 @@ def decide(
     An answer that cannot be used leaves its fact without a proposal, with a warning. Raises the ModelError when every
     fact ended in one.
     """
-    batch = _DecisionBatch(provider, deadline, between)
-    questions = batch.by_rules(facts, candidates)
+    outcomes, questions = _by_rules(facts, candidates)
+    errors: dict[int, ModelError] = {}
+    calls = unreached = 0
+
+    def ask(asking: Sequence[FactQuestion]) -> None:
+        nonlocal calls
+        if calls:
+            between()
+        calls += 1
+        asked = decision_prompt(asking)
+        outcomes.update(read_decisions(provider.generate(asked.prompt, asked.schema, deadline), asked))
+
     if len(questions) > 1:
-        questions = batch.all_at_once(questions)
-    batch.one_by_one(questions)
-    batch.follow_undecided()
-    outcomes, errors = sorted(batch.outcomes.items()), sorted(batch.errors.items())
-    if errors and len(errors) == len(facts):
-        raise next(iter(batch.errors.values())).during(_STAGE)
-    told = {place: outcome for place, outcome in outcomes if isinstance(outcome, str)}
-    told |= {place: error.during(_STAGE).what for place, error in errors}
-    return Decisions(
-        tuple(outcome for _, outcome in outcomes if isinstance(outcome, Proposal)),
-        told,
-        tuple(errors),
-        batch.calls,
-    )
-
-
-@dataclass(slots=True)
-class _DecisionBatch:
-    """A batch on its way: outcomes and errors by the index of the fact."""
-
-    provider: Provider
-    deadline: float
-    between: Callable[[], None]
-    outcomes: dict[int, Proposal | str] = field(default_factory=dict)
-    errors: dict[int, ModelError] = field(default_factory=dict)
-    calls: int = 0
-
-    def ask(self, questions: Sequence[FactQuestion]) -> None:
-        """Asks for some questions in one call, and keeps what it says of them."""
-        if self.calls:
-            self.between()
-        self.calls += 1
-        asked = decision_prompt(questions)
-        answer = self.provider.generate(asked.prompt, asked.schema, self.deadline)
-        self.outcomes |= read_decisions(answer, asked)
-
-    def by_rules(
-        self, facts: Sequence[ExtractedFact], candidates: Sequence[Sequence[StoredCandidate]]
-    ) -> list[FactQuestion]:
-        """Decides what needs no model; the questions that are left, in order."""
-        sayings = [saying(fact.content) for fact in facts]
-        own = [
-            StoredCandidate("", fact.content, fact.type, content_hash=said.content_hash, fact=place)
-            for place, (fact, said) in enumerate(zip(facts, sayings, strict=True))
-        ]
-        distinct: list[int] = []
-        questions: list[FactQuestion] = []
-        for place, (fact, stored) in enumerate(zip(facts, candidates, strict=True)):
-            held_against = (*((one, saying(one.content, one.content_hash)) for one in stored),
-                            *((own[other], sayings[other]) for other in distinct))  # fmt: skip
-            reasons = ((one, says_the_same(sayings[place], said)) for one, said in held_against)
-            same = next(((one, reason) for one, reason in reasons if reason), None)
-            if same is not None:
-                self.outcomes[place] = Proposal(place, "none", same[0], fact.confidence, same[1], "rule")
-                continue
-            near = (*stored, *(own[other] for other in related(place, sayings, distinct)))
-            distinct.append(place)
-            if near:
-                questions.append(FactQuestion(place, fact, near))
-            else:
-                self.outcomes[place] = Proposal(place, "add", None, fact.confidence, ADD_REASON, "rule")
-        return questions
-
-    def all_at_once(self, questions: list[FactQuestion]) -> list[FactQuestion]:
-        """Asks for all in one call; the questions that it left open."""
         try:
-            self.ask(questions)
+            ask(questions)
         except (ModelHttpError, CallRefusedError) as error:
             # Nobody is there: asking for each fact alone would be the same call again and again.
-            self.errors |= {question.place: error for question in questions}
-            return []
+            errors = {question.place: error for question in questions}
         except ModelError:
-            return questions
-        return [question for question in questions if question.place not in self.outcomes]
+            pass
+    last: ModelError | None = None
+    for question in questions:
+        if question.place in outcomes or question.place in errors:
+            continue
+        if last is not None and unreached >= _GIVES_UP_AFTER:
+            errors[question.place] = last
+            continue
+        try:
+            ask([question])
+            unreached = 0
+        except ModelError as error:
+            errors[question.place] = last = error
+            unreached = unreached + 1 if error.outage or error.kind == "timeout" else 0
+    _follow_undecided(outcomes, errors)
+    if errors and len(errors) == len(facts):
+        raise next(iter(errors.values())).during(_STAGE)
+    told = {place: outcome for place, outcome in outcomes.items() if isinstance(outcome, str)}
+    told |= {place: error.during(_STAGE).what for place, error in errors.items()}
+    made = [outcome for _, outcome in sorted(outcomes.items()) if isinstance(outcome, Proposal)]
+    return Decisions(tuple(made), told, tuple(sorted(errors.items())), calls)
 
-    def one_by_one(self, questions: list[FactQuestion]) -> None:
-        unreached = 0
-        last: ModelError | None = None
-        for question in questions:
-            if last is not None and unreached >= _GIVES_UP_AFTER:
-                self.errors[question.place] = last
-                continue
-            try:
-                self.ask([question])
-                unreached = 0
-            except ModelError as error:
-                self.errors[question.place] = last = error
-                unreached = unreached + 1 if error.outage or error.kind == "timeout" else 0
 
-    def follow_undecided(self) -> None:
-        """A fact that repeats or changes an earlier one shares its fate: where that is undecided, so is this."""
-        for place, outcome in sorted(self.outcomes.items()):
-            earlier = outcome.target.fact if isinstance(outcome, Proposal) and outcome.target else None
-            if earlier is None or isinstance(self.outcomes.get(earlier), Proposal):
-                continue
-            if earlier in self.errors:
-                self.errors[place] = self.errors[earlier]
-                del self.outcomes[place]
-            else:
-                self.outcomes[place] = f"depends on fact {earlier + 1}, for which there is no decision"
+def _by_rules(
+    facts: Sequence[ExtractedFact], candidates: Sequence[Sequence[StoredCandidate]]
+) -> tuple[dict[int, Proposal | str], list[FactQuestion]]:
+    """What needs no model, by the index of the fact, and the questions that are left, in order."""
+    outcomes: dict[int, Proposal | str] = {}
+    questions: list[FactQuestion] = []
+    sayings = [saying(fact.content) for fact in facts]
+    own = [
+        StoredCandidate("", fact.content, fact.type, content_hash=said.content_hash, fact=place)
+        for place, (fact, said) in enumerate(zip(facts, sayings, strict=True))
+    ]
+    distinct: list[int] = []
+    for place, (fact, stored) in enumerate(zip(facts, candidates, strict=True)):
+        held_against = [(one, saying(one.content, one.content_hash)) for one in stored]
+        held_against += [(own[other], sayings[other]) for other in distinct]
+        reasons = ((one, says_the_same(sayings[place], said)) for one, said in held_against)
+        same = next(((one, reason) for one, reason in reasons if reason), None)
+        if same is not None:
+            outcomes[place] = Proposal(place, "none", same[0], fact.confidence, same[1], "rule")
+            continue
+        near = (*stored, *(own[other] for other in related(place, sayings, distinct)))
+        distinct.append(place)
+        if near:
+            questions.append(FactQuestion(place, fact, near))
+        else:
+            outcomes[place] = Proposal(place, "add", None, fact.confidence, ADD_REASON, "rule")
+    return outcomes, questions
+
+
+def _follow_undecided(outcomes: dict[int, Proposal | str], errors: dict[int, ModelError]) -> None:
+    """A fact that repeats or changes an earlier one shares its fate: where that is undecided, so is this."""
+    for place, outcome in sorted(outcomes.items()):
+        earlier = outcome.target.fact if isinstance(outcome, Proposal) and outcome.target else None
+        if earlier is None or isinstance(outcomes.get(earlier), Proposal):
+            continue
+        if earlier in errors:
+            errors[place] = errors[earlier]
+            del outcomes[place]
+        else:
+            outcomes[place] = f"depends on fact {earlier + 1}, for which there is no decision"

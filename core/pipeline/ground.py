@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final, NamedTuple
 
-from core.pipeline.contradiction import denials, plain_words
 from core.pipeline.intake.redaction import MARK
 from core.pipeline.intake.sentences import sentences
+from core.pipeline.statements import plain_words, saying
 from core.pipeline.words import WORDS
 from core.text.languages import FOREIGN_WORDS
 from core.text.tokens import STOP_WORDS, fold, stem, stems, words
@@ -291,7 +291,9 @@ def _same_sense(fact: str, sentence: str, said: frozenset[str]) -> bool:
     """
     clauses = (one for one in _CLAUSES.split(sentence) if not said.isdisjoint(_weighty(one)))
     doubts = WORDS["doubts"].intersection(words(sentence))
-    return sum(map(denials, clauses)) == denials(fact) and doubts.issubset(words(fact))
+    return sum(saying(one).denials for one in clauses) == saying(fact).denials and doubts.issubset(
+        words(fact)
+    )
 
 
 def _weighty(text: str) -> list[str]:

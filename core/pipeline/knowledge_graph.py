@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from core.errors import ErrorCode, InvalidInputError, NotFoundError, NuggetsError
-from core.pipeline.contradiction import Supersession, shared_words, supersedes
 from core.pipeline.database import entities
 from core.pipeline.database.connection import Database
 from core.pipeline.database.entities import Kind, StoredAttribute
@@ -27,6 +26,7 @@ from core.pipeline.intake.linker import (
 from core.pipeline.intake.names import canonical_name
 from core.pipeline.intake.normalisation import collapse_white_space, compose
 from core.pipeline.records import Entity
+from core.pipeline.statements import SUPERSESSION_CONFIDENCE, Signal, shared_words, supersedes
 from core.settings.pipeline_sections import PipelineConfiguration
 from core.text.normalise import encodable
 
@@ -113,14 +113,14 @@ def flag_outdated(writer: Tables, said: StoredAttribute, now: int) -> int:
         newer, older = sorted((said, other), key=lambda one: (one.submitted_at, one.id), reverse=True)
         found = outdates(newer, older)
         if found is not None and older.superseded_by != newer.id:
-            why = f"{found.signal} {found.confidence:.2f}"
+            why = f"{found} {SUPERSESSION_CONFIDENCE[found]:.2f}"
             writer.entities.flag(older.id, newer.id, why, now)
             flags += 1
     return flags
 
 
-def outdates(newer: StoredAttribute, older: StoredAttribute) -> Supersession | None:
-    """Whether a newer attribute seems to take an older one's place."""
+def outdates(newer: StoredAttribute, older: StoredAttribute) -> Signal | None:
+    """By which sign a newer attribute seems to take an older one's place."""
     days = (newer.submitted_at - older.submitted_at) / _DAY_MS
     return supersedes(
         newer.content, older.content, gap_days=days, old_is_constraint=older.kind == "constraint"

@@ -15,7 +15,7 @@ from core.model.names import counted
 from core.pipeline.database.connection import Database
 from core.pipeline.database.facts import StoredFact
 from core.pipeline.database.tables import PAUSED, Tables
-from core.pipeline.decide import likeness, match_terms, saying
+from core.pipeline.decide import match_terms
 from core.pipeline.health import (
     AIMS,
     DAY_MS,
@@ -41,6 +41,7 @@ from core.pipeline.health import (
 from core.pipeline.queue import failure_of
 from core.pipeline.records import EmbeddingCoverage, Job, ProposalReason, StoredProposal, Sweep
 from core.pipeline.retention import trusts_clock
+from core.pipeline.statements import likeness, saying
 from core.settings.pipeline_sections import PipelineConfiguration
 from core.text.normalise import cut_at_word
 

@@ -148,7 +148,7 @@ def _capture(draft: Draft, said: Iterable[tuple[str, str, str]]) -> None:
     """Lays what was said over the draft: the nugget of its project, whom it is about, and the sentence."""
     from core.graph.edits import create_note, hide_note
     from core.model.infer import MetaInput
-    from core.pipeline.contradiction import dispute_older
+    from core.pipeline.statements import dispute_older
     from core.pipeline.writes.notes import title_of
     from nuggets_tui.hooks.capture import ASKS, PERSON, is_preference
 

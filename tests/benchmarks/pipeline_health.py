@@ -14,9 +14,9 @@ from typing import Any
 from core.memory import Memory
 from core.model.change import PERSON
 from core.model.snapshot import Snapshot
-from core.pipeline.decide import words_hash
 from core.pipeline.health import MaintenanceAction, measure
 from core.pipeline.service import Pipeline
+from core.pipeline.statements import words_hash
 from core.search import SearchIndex
 
 DIAGNOSE_BAR_S = 0.5

@@ -7,7 +7,8 @@ from dataclasses import astuple, dataclass
 from typing import Final, Literal, NamedTuple
 
 from core.pipeline.database.tables import Rows
-from core.pipeline.decide import distinctive_terms, words_hash
+from core.pipeline.decide import distinctive_terms
+from core.pipeline.statements import words_hash
 
 # Facts of other nuggets may stand among the best: so many times as many are looked at.
 _LOOKED_AT: Final = 10

@@ -15,9 +15,9 @@ from core.model.masks import Masks
 from core.model.secrets import mark_of
 from core.pipeline.database.documents import terms_of
 from core.pipeline.database.tables import Rows
-from core.pipeline.decide import words_hash
 from core.pipeline.intake.names import canonical_name
 from core.pipeline.intake.normalisation import content_hash, normalise
+from core.pipeline.statements import words_hash
 from core.storage.journal.schema import HISTORY_TABLES
 from core.storage.masking import Row, WriteRow, mask_rows, masked_cell, own_tables, update_row
 

@@ -12,7 +12,7 @@ from core.model.snapshot import Snapshot
 from core.pipeline.contradiction import check
 from core.pipeline.database.jobs import LostLeaseError
 from core.pipeline.database.tables import Tables
-from core.pipeline.decide import Proposal, decide, saying, says_the_same
+from core.pipeline.decide import Proposal, decide
 from core.pipeline.extract import ExtractedFact, Extraction, Limits, extract
 from core.pipeline.ground import source_spans
 from core.pipeline.intake.normalisation import normalise
@@ -23,6 +23,7 @@ from core.pipeline.models.provider import CallRefusedError, ModelError, Provider
 from core.pipeline.modes import Mode, mode
 from core.pipeline.queue import Failure, failure_of
 from core.pipeline.records import Job, RawMemory
+from core.pipeline.statements import saying, says_the_same
 from core.pipeline.windows import LongText, progress_of
 from core.pipeline.writes.at_once import Written, write_at_once
 from core.pipeline.writes.candidates import CandidateSearch

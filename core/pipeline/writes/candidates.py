@@ -12,19 +12,16 @@ from core.model.names import known_nugget
 from core.pipeline.database.connection import Database
 from core.pipeline.decide import (
     MOST_CANDIDATES,
-    Saying,
     StoredCandidate,
     distinctive_terms,
     hybrid_score,
     match_terms,
     normalised_bm25,
-    saying,
-    says_the_same,
-    similarity,
 )
 from core.pipeline.extract import ExtractedFact
 from core.pipeline.intake.normalisation import normalise
 from core.pipeline.records import ProposalReason, StoredProposal
+from core.pipeline.statements import Saying, saying, says_the_same, similarity
 from core.settings.pipeline_sections import SearchPart
 from core.text.tokens import STOP_WORDS, words
 

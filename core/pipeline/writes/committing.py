@@ -11,11 +11,12 @@ from typing import Any, Final, NamedTuple
 
 from core.model.snapshot import Snapshot
 from core.pipeline.database.tables import Tables
-from core.pipeline.decide import Action, Proposal, corrects, denies_another, saying
+from core.pipeline.decide import Action, Proposal
 from core.pipeline.extract import ExtractedFact, ExtractedRelation
 from core.pipeline.intake.normalisation import Normalised, normalise
 from core.pipeline.modes import Mode
 from core.pipeline.records import ProposalReason, ProposalStatus, RawMemory, RawStatus, StoredProposal
+from core.pipeline.statements import corrects, denies_another, saying
 from core.pipeline.windows import Reading
 from core.pipeline.writes.execution import Execution, ExecutionResult, note_down, record
 from core.pipeline.writes.notes import NoteEdit

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final
 
 from core.errors import NotFoundError, NuggetsError
 from core.pipeline.database.proposals import OPEN
-from core.pipeline.decide import Saying, saying, says_the_same
 from core.pipeline.intake.normalisation import normalise
 from core.pipeline.records import Accepted, ProposalReason
+from core.pipeline.statements import Saying, saying, says_the_same
 from core.pipeline.writes.at_once import write_at_once
 from core.pipeline.writes.execution import Execution, ExecutionResult, note_down, record, stand_together
 

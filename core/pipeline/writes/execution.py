@@ -9,12 +9,12 @@ from typing import Any, Final, Literal, NamedTuple
 
 from core.model.note import Note
 from core.model.snapshot import Snapshot
-from core.pipeline.contradiction import gives_other_value
 from core.pipeline.database.facts import StoredFact
 from core.pipeline.database.tables import Tables
-from core.pipeline.decide import match_terms, saying, says_the_same
+from core.pipeline.decide import match_terms
 from core.pipeline.intake.normalisation import normalise
 from core.pipeline.records import ProposalReason, ProposalStatus, StoredProposal
+from core.pipeline.statements import gives_other_value, saying, says_the_same
 from core.pipeline.writes.notes import NoteEdit, Op, note_ids, revised
 
 # Who makes facts, and why, as the reference names it.

@@ -22,11 +22,10 @@ from core.model.draft import Draft
 from core.model.infer import MetaInput, clamp, infer_meta
 from core.model.names import DEFAULT_NUGGET, check_nugget_name, iso, known_nugget, note_id
 from core.model.note import ORIGIN, Note, custom_tags, normalise_tag, origin_of_note, replace
-from core.pipeline.contradiction import contradicts_in_words
-from core.pipeline.decide import denies_another, saying, similarity
 from core.pipeline.intake.normalisation import normalise
 from core.pipeline.intake.sentences import sentences
 from core.pipeline.records import ProposalReason, StoredProposal
+from core.pipeline.statements import contradicts_in_words, denies_another, saying, similarity
 from core.text.normalise import code_lines, normalise_content, normalise_line
 
 # What nobody confirmed is held for no more than this.

@@ -10,12 +10,12 @@ import pytest
 from kits.health_kit import add_to_index, drop_from_index, job_statuses, kill_jobs, lease_job, measured
 from kits.service_kit import Clock, configure, drain, note_texts, open_pipeline
 
-from core.pipeline.decide import words_hash
 from core.pipeline.health import MaintenanceAction, MaintenanceRun, index_gaps
 from core.pipeline.maintenance import begin_run, finish_run
 from core.pipeline.queue import RETRYABLE
 from core.pipeline.records import HistoryRow
 from core.pipeline.service import Pipeline, health_of
+from core.pipeline.statements import words_hash
 
 REQUEUE, RELEASE = MaintenanceAction.REQUEUE, MaintenanceAction.RELEASE
 INDEXES, MERGES = MaintenanceAction.INDEXES, MaintenanceAction.MERGES

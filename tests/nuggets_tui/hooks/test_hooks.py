@@ -27,8 +27,8 @@ from core.graph.edits import create_note
 from core.memory import Memory
 from core.model.change import Author
 from core.model.note import newer_preference
-from core.pipeline.contradiction import takes_place_of
 from core.pipeline.service import Pipeline
+from core.pipeline.statements import takes_place_of
 from core.text.estimate import estimate_tokens
 from core.user_folders import cache_folder, state_folder
 from nuggets_tui.before_action import edited_paths
@@ -628,7 +628,6 @@ def test_the_newer_preference_on_a_thing_answers_and_the_older_is_for_the_cleanu
             "Wir schreiben Commit-Messages immer auf Englisch.",
             True,
         ),
-        ("Prefiero respuestas largas.", "Prefiero respuestas cortas.", True),
         ("Use npm for installs from now on", "Always use pnpm for installs", True),
         ("I prefer small commits", "I prefer small PRs", False),
         ("Never commit to main", "Never push to main", False),
