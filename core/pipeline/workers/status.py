@@ -11,7 +11,7 @@ from core.pipeline.database.tables import PAUSED
 from core.pipeline.models.commands import NEVER_ASKED
 from core.pipeline.modes import Mode, mode
 from core.pipeline.records import EmbeddingCoverage, PipelineState, PipelineStatus, ProviderHealth
-from core.settings.pipeline_sections import PipelineConfiguration
+from core.settings.pipeline_sections import ExtractionPart, PipelineConfiguration
 from core.settings.warnings import ConfigurationWarning, WarningKind
 
 # Work that nothing came of for so long is stuck (milliseconds).
@@ -19,12 +19,14 @@ STUCK_AFTER_MS: Final = 300_000
 # So many texts may hold nothing worth keeping before that looks wrong.
 _TEXTS_WITHOUT_FACT: Final = 10
 _HOW_TO_START: Final = (
-    "no model is configured: install Ollama, run `ollama serve` and `ollama pull qwen3:4b`, and set provider ="
-    ' "ollama" under [pipeline.extraction] in settings.toml'
+    "no model is configured: install Ollama, run `ollama serve` and `ollama pull qwen3:4b`, then `nuggets pipeline"
+    " setup`; or set provider under [pipeline.extraction] in settings.toml"
 )
 _FROZEN: Final = (
     "frozen: texts are kept, none is read, until mutations_frozen is false under [pipeline] in settings.toml"
 )
+_SWITCHED_OFF: Final = "the pipeline is off: set enabled = true under [pipeline] in settings.toml"
+_USUAL: Final = ExtractionPart()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +65,8 @@ class StateInputs:
     @property
     def quiet_ms(self) -> int:
         """For how long nothing has come of work that waits or runs, 0 where there is none."""
-        if not (self.waiting + self.documents + self.running) or self.since is None:
-            return 0
-        return self.now - max(self.since, self.progress or 0)
+        works = self.waiting + self.documents + self.running
+        return self.now - max(self.since, self.progress or 0) if works and self.since is not None else 0
 
     @property
     def died_in_vain(self) -> bool:
@@ -73,32 +74,18 @@ class StateInputs:
         in_vain = self.dead > 0 and (self.progress or 0) < (self.died or 0)
         return in_vain and self.quiet_ms <= STUCK_AFTER_MS
 
-    @property
-    def proposals(self) -> str:
-        """The proposals that wait, in words."""
-        return f"{counted(self.proposals_open, 'proposal waits', 'proposals wait')} for your decision"
-
-    @property
-    def work(self) -> str:
-        """What is done and to do, in words."""
-        parts = (
-            (self.running, "job running", "jobs running"),
-            (self.waiting, "job waiting", "jobs waiting"),
-            (self.documents, "document to index", "documents to index"),
-        )
-        return ", ".join(counted(*part) for part in parts if part[0])
-
 
 def pipeline_state(inputs: StateInputs) -> tuple[PipelineState, str]:
     """The status, and what it means with what to do about it."""
-    state, why = _without_model(inputs) if inputs.provider.state == "off" else _with_model(inputs)
+    waiting = inputs.waiting + inputs.held
+    texts = f"; {counted(waiting, 'text is waiting', 'texts are waiting')}" if waiting else ""
+    proposals = f"{counted(inputs.proposals_open, 'proposal waits', 'proposals wait')} for your decision"
     if inputs.mode is Mode.OFF:
-        state, why = (
-            PipelineState.OFF,
-            inputs.unreadable
-            or ("the pipeline is off: set enabled = true under [pipeline] in settings.toml"),
-        )
-        why += _texts(inputs)
+        state, why = PipelineState.OFF, (inputs.unreadable or _SWITCHED_OFF) + texts
+    elif inputs.provider.state == "off":
+        state, why = _without_model(inputs, texts, proposals)
+    else:
+        state, why = _with_model(inputs, texts, proposals)
     if inputs.dead and not (state is PipelineState.STUCK and inputs.died_in_vain):
         why += f"; {counted(inputs.dead, 'job', 'jobs')} failed for good: see why and retry"
     if inputs.unread:
@@ -106,58 +93,56 @@ def pipeline_state(inputs: StateInputs) -> tuple[PipelineState, str]:
     return state, why
 
 
-def _texts(inputs: StateInputs) -> str:
-    waiting = inputs.waiting + inputs.held
-    return f"; {counted(waiting, 'text is waiting', 'texts are waiting')}" if waiting else ""
-
-
-def _without_model(inputs: StateInputs) -> tuple[PipelineState, str]:
+def _without_model(inputs: StateInputs, texts: str, proposals: str) -> tuple[PipelineState, str]:
     """To decide on what was found takes no model, nor does indexing a document."""
     waiting = inputs.waiting + inputs.held
     if inputs.proposals_open:
         jobs = f"; {counted(waiting, 'job is waiting', 'jobs are waiting')}" if waiting else ""
-        return PipelineState.REVIEW, f"{inputs.proposals}; no model is configured{jobs}"
+        return PipelineState.REVIEW, f"{proposals}; no model is configured{jobs}"
     if inputs.documents and not (waiting or inputs.frozen or inputs.paused):
-        return PipelineState.WORKING, inputs.work
-    return PipelineState.OFF, (inputs.provider.last_error or _HOW_TO_START) + _texts(inputs)
+        return PipelineState.WORKING, _work(inputs)
+    return PipelineState.OFF, (inputs.provider.last_error or _HOW_TO_START) + texts
 
 
-def _with_model(inputs: StateInputs) -> tuple[PipelineState, str]:
-    provider, texts, waits = inputs.provider, _texts(inputs), inputs.waiting + inputs.held > 0
+def _with_model(inputs: StateInputs, texts: str, proposals: str) -> tuple[PipelineState, str]:
+    provider, waits = inputs.provider, bool(texts)
     named = f"{provider.name} with {provider.model}" if provider.model else provider.name
+    fails = provider.state in ("failing", "open")
+    # Nobody named a model and there has been none so far: so everybody begins, and nothing went wrong.
+    never = not inputs.model_named and not inputs.read and provider.last_ok_at is None
     if inputs.frozen:
-        return PipelineState.PAUSED, _FROZEN + texts + (
-            f"; {inputs.proposals}" if inputs.proposals_open else ""
-        )
+        return PipelineState.PAUSED, _FROZEN + texts + (f"; {proposals}" if inputs.proposals_open else "")
     if inputs.paused:
         return PipelineState.PAUSED, f"paused by hand{texts}"
     if waits and provider.calls_today >= provider.budget:
         spent = f"today's limit of {provider.budget} calls is used up; it continues tomorrow"
         return PipelineState.PAUSED, spent + texts
-    # Nobody named a model and there has been none so far: so everybody begins, and nothing went wrong.
-    never = not inputs.model_named and not inputs.read and provider.last_ok_at is None
-    if (
-        never
-        and waits
-        and provider.state in ("failing", "open")
-        and provider.last_error_kind in ("unavailable", "model_missing")
-    ):
-        return PipelineState.OFF, f"no model answers yet: {provider.last_error}{texts}"
+    if never and waits and fails and provider.last_error_kind in ("unavailable", "model_missing"):
+        told = f"no model answers yet: {provider.last_error}; `nuggets pipeline setup` finds one"
+        return PipelineState.OFF, told + texts
     if waits and provider.state == "open" and provider.last_error_kind == "asked_to_wait":
         return PipelineState.PAUSED, f"{named} asks to wait ({provider.last_error}){texts}"
     if stuck := _stuck(inputs, named):
         return PipelineState.STUCK, stuck
     if provider.state == "open" and waits:
         said = f" ({provider.last_error})" if provider.last_error else ""
-        return (
-            PipelineState.PAUSED,
-            f"{named} fails{said}; the pipeline waits a while before it asks again{texts}",
-        )
-    if inputs.waiting or inputs.documents or inputs.running:
-        return PipelineState.WORKING, inputs.work
+        told = f"{named} fails{said}; the pipeline waits a while before it asks again{texts}"
+        return PipelineState.PAUSED, told
+    if work := _work(inputs):
+        return PipelineState.WORKING, work
     if inputs.proposals_open:
-        return PipelineState.REVIEW, inputs.proposals
+        return PipelineState.REVIEW, proposals
     return PipelineState.IDLE, "nothing to do"
+
+
+def _work(inputs: StateInputs) -> str:
+    """What is done and to do, in words; "" for nothing."""
+    parts = (
+        (inputs.running, "job running", "jobs running"),
+        (inputs.waiting, "job waiting", "jobs waiting"),
+        (inputs.documents, "document to index", "documents to index"),
+    )
+    return ", ".join(counted(*part) for part in parts if part[0])
 
 
 def _stuck(inputs: StateInputs, named: str) -> str:
@@ -175,24 +160,16 @@ def _stuck(inputs: StateInputs, named: str) -> str:
     if inputs.died_in_vain:
         reason = f" ({inputs.died_of})" if inputs.died_of else ""
         return f"{counted(inputs.dead, 'job', 'jobs')} failed without any result{reason}: retry"
-    writes = inputs.mode in (Mode.CONTROLLED_WRITE, Mode.FULL)
-    nothing = not inputs.facts and not inputs.proposals_open
-    if writes and nothing and inputs.read >= _TEXTS_WITHOUT_FACT:
+    nothing = inputs.mode.writes_notes and not (inputs.facts or inputs.proposals_open)
+    if nothing and inputs.read >= _TEXTS_WITHOUT_FACT:
         return f"{inputs.read} texts gave no facts: check the rejected proposals"
     return ""
-
-
-def _named(configuration: PipelineConfiguration) -> tuple[str, str, str]:
-    """Which model is asked, and where."""
-    extraction = configuration.extraction
-    return extraction.provider, extraction.model, extraction.endpoint
 
 
 def _unreadable(warnings: tuple[ConfigurationWarning, ...]) -> str:
     return next((one.message for one in warnings if one.why is WarningKind.UNREADABLE), "")
 
 
-_USUAL: Final = _named(PipelineConfiguration())
 # Everything in counts; moments are epoch ms, NULL for never. since: from when on the oldest open work has waited: a job
 # that failed waits from its making on, one that was let go again from then on. progress: when a job was last completed,
 # a part of a long text read or a note written. Of the ends of sessions nobody waits for any.
@@ -242,10 +219,12 @@ def status_of(
     found, totals = (dict(reader.connection.execute(query).fetchone()) for query in (_INPUTS, _TOTALS))
     jobs = dict(reader.ask("SELECT status, count(*) FROM jobs GROUP BY status").fetchall())
     running = reader.jobs.running()
+    part = configuration.extraction
+    named = (part.provider, part.model, part.endpoint) != (_USUAL.provider, _USUAL.model, _USUAL.endpoint)
     inputs = StateInputs(
         mode(configuration), configuration.mutations_frozen, reader.meta.number(PAUSED) is not None, provider, now,
         held=jobs.get("held", 0), running=jobs.get("leased", 0), dead=jobs.get("dead", 0),
-        unreadable=_unreadable(warnings), model_named=provider.name != _USUAL[0] or _named(configuration) != _USUAL,
+        unreadable=_unreadable(warnings), model_named=provider.name != _USUAL.provider or named,
         **found,
     )  # fmt: skip
     state, why = pipeline_state(inputs)
