@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import IO, Final, NamedTuple
 
 from core.pipeline.models.answers import excerpt
 from core.pipeline.models.provider import (
@@ -102,21 +102,43 @@ def run(
     late = ModelTimeoutError(
         f"{name} timeout after {round(seconds * 1000)}ms", todo="raise extraction.timeout in settings.toml"
     )
+    command = shutil.which(arguments[0], path=environ.get("PATH"))
+    if command is None:
+        raise ModelUnavailableError(
+            f"the command {arguments[0]} for the model {name} was not found",
+            todo="install it or choose another provider",
+        )
     if not _turns.acquire(timeout=seconds):
         raise late
     try:
-        # What lies in the working directory (instructions, files) would become part of the prompt.
-        with tempfile.TemporaryDirectory(prefix="nuggets-") as folder:
-            process = _started(name, arguments, text, environ, folder)
+        # What lies in the working directory (instructions, files) would become part of the prompt. The other files have
+        # no name: whatever ends this process, nothing of a text is left.
+        with (
+            tempfile.TemporaryDirectory(prefix="nuggets-") as folder,
+            tempfile.TemporaryFile() as asked,
+            tempfile.TemporaryFile() as output,
+            tempfile.TemporaryFile() as error,
+        ):
+            asked.write((text or "").encode("utf-8", "replace"))
+            asked.seek(0)
             try:
-                sent = None if text is None else text.encode("utf-8", "replace")
-                output, error = _heard(process, sent, ends)
-            except subprocess.TimeoutExpired:
-                raise late from None
-            except UnreadableAnswerError as endless:
-                # It would say as much again while it is waited for.
-                grace = 0.0
-                raise UnreadableAnswerError(f"{name} {endless.what}") from None
+                process = subprocess.Popen(
+                    [command, *arguments[1:]], env=dict(environ), cwd=folder, start_new_session=True,
+                    stdin=subprocess.DEVNULL if text is None else asked, stdout=output, stderr=error,
+                )  # fmt: skip
+            except (OSError, ValueError) as why:
+                said = why.strerror if isinstance(why, OSError) and why.strerror else why
+                raise ModelUnavailableError(f"{name} cannot be started ({said})") from why
+            try:
+                while process.poll() is None:
+                    if os.fstat(output.fileno()).st_size + os.fstat(error.fileno()).st_size > LARGEST_OUTPUT:
+                        # It would say as much again while it is waited for.
+                        grace = 0.0
+                        raise UnreadableAnswerError(f"{name} sent more than {LARGEST_OUTPUT:,} bytes")
+                    if (left := ends - time.monotonic()) <= 0:
+                        raise late
+                    with contextlib.suppress(subprocess.TimeoutExpired):
+                        process.wait(min(left, _LOOK_SECONDS))
             finally:
                 _end(process, grace)
             return CommandOutput(process.returncode, _plain(output), _plain(error))
@@ -157,59 +179,17 @@ def _error_of(told: str, what: str, now: Callable[[], float]) -> ModelHttpError:
     return CommandFailedError(what)
 
 
-def _started(
-    name: str, arguments: Sequence[str], text: str | None, environ: Mapping[str, str], folder: str
-) -> subprocess.Popen[bytes]:
-    command = shutil.which(arguments[0], path=environ.get("PATH"))
-    if command is None:
-        raise ModelUnavailableError(
-            f"the command {arguments[0]} for the model {name} was not found",
-            todo="install it or choose another provider",
-        )
-    try:
-        return subprocess.Popen(
-            [command, *arguments[1:]], env=dict(environ), cwd=folder,
-            stdin=subprocess.DEVNULL if text is None else subprocess.PIPE,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
-        )  # fmt: skip
-    except (OSError, ValueError) as error:
-        said = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise ModelUnavailableError(f"{name} cannot be started ({said})") from error
-
-
 def _end(process: subprocess.Popen[bytes], grace: float) -> None:
     """Ends a command that still runs, and its children: asked first, killed after the grace."""
     if process.poll() is not None:
         return
     _signal(process, signal.SIGTERM)
     with contextlib.suppress(subprocess.TimeoutExpired):
-        process.communicate(timeout=grace)
+        process.wait(grace)
     # Its children too, which may have stayed when it went.
     _signal(process, getattr(signal, "SIGKILL", signal.SIGTERM))
     process.kill()
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        process.communicate(timeout=grace)
-        return
-    # Somebody else holds its pipes; they are closed, not waited for.
-    for pipe in filter(None, (process.stdin, process.stdout, process.stderr)):
-        pipe.close()
     process.wait()
-
-
-def _heard(process: subprocess.Popen[bytes], sent: bytes | None, ends: float) -> tuple[bytes, bytes]:
-    """Output and errors of a command that ended by itself. Raises TimeoutExpired, and UnreadableAnswerError where it
-    says more than any answer is long.
-    """
-    while True:
-        left = max(0.0, ends - time.monotonic())
-        try:
-            return process.communicate(sent, timeout=min(left, _LOOK_SECONDS))
-        except subprocess.TimeoutExpired as yet:
-            if len(yet.output or b"") + len(yet.stderr or b"") > LARGEST_OUTPUT:
-                raise UnreadableAnswerError(f"sent more than {LARGEST_OUTPUT:,} bytes") from None
-            if left <= _LOOK_SECONDS:
-                raise
-            sent = None
 
 
 def _signal(process: subprocess.Popen[bytes], number: int) -> None:
@@ -220,9 +200,10 @@ def _signal(process: subprocess.Popen[bytes], number: int) -> None:
             process.send_signal(number)
 
 
-def _plain(output: bytes) -> str:
-    """Text without the marks that a terminal would act upon."""
-    return _ESCAPES.sub("", output.decode("utf-8", "replace"))
+def _plain(said: IO[bytes]) -> str:
+    """What was written, without the marks that a terminal would act upon."""
+    said.seek(0)
+    return _ESCAPES.sub("", said.read(LARGEST_OUTPUT).decode("utf-8", "replace"))
 
 
 # Longer prompts stand on no command line, where everybody on the machine can read them.

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import signal
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -188,17 +189,17 @@ def test_no_output_is_told_as_in_the_vector(tmp_path: Path) -> None:
 @pytest.fixture
 def late_once_ready(monkeypatch: pytest.MonkeyPatch) -> None:
     """A command's time begins to count when it has put down its first sign, however slow the machine is."""
-    started = commands._started
+    started = subprocess.Popen
 
-    def ready(name: str, arguments: Any, text: Any, environ: Any, folder: str) -> Any:
-        process = started(name, arguments, text, environ, folder)
-        signs = Path(environ["PATH"]) / "claude.calls.signs"
+    def ready(arguments: Any, **given: Any) -> Any:
+        process = started(arguments, **given)
+        signs = Path(given["env"]["PATH"]) / "claude.calls.signs"
         waiting = threading.Event()
         while not signs.exists():
             waiting.wait(0.005)
         return process
 
-    monkeypatch.setattr(commands, "_started", ready)
+    monkeypatch.setattr(subprocess, "Popen", ready)
 
 
 @pytest.mark.slow
