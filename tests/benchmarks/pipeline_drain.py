@@ -12,7 +12,7 @@ from collections import Counter
 from pathlib import Path
 from statistics import median, quantiles
 
-from kits.named_model import NamedModel
+from kits.scripted_model import NamedModel
 from pipeline_intake import sentence
 
 from core.pipeline.models.provider import Answer, Schema

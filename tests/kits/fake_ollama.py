@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal, Self
 
 from core.settings.pipeline_sections import PipelineConfiguration
-from kits.quotes import with_quotes
+from kits.scripted_model import with_quotes
 from kits.written_configuration import read_configuration
 
 

@@ -26,7 +26,8 @@ from core.pipeline.models.provider import ModelHttpError
 from core.user_folders import TEAM_NOTES
 from kits.faults import Faults, failing
 from kits.memory_files import fact_object, note_object, write_graph, write_nugget
-from kits.service_kit import Clock, Failing, drain, open_pipeline
+from kits.scripted_model import ScriptedModel
+from kits.service_kit import Clock, drain, open_pipeline
 from kits.team_pages import write_team
 from nuggets_tui.cli import program
 
@@ -226,7 +227,7 @@ def _old_rows(home: Path) -> None:
 
 
 def _dead_job(home: Path) -> None:
-    failing_model = Failing(ModelHttpError("Ollama HTTP 400: bad", status=400))
+    failing_model = ScriptedModel(always=ModelHttpError("Ollama HTTP 400: bad", status=400))
     with open_pipeline(home, failing_model, Clock()) as pipeline:
         pipeline.ingest(FIRST)
         drain(pipeline)

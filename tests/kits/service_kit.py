@@ -10,10 +10,9 @@ from pathlib import Path
 
 from core.model.change import PERSON
 from core.pipeline.database.connection import Database
-from core.pipeline.models.provider import Answer, EmbeddingProvider, NamedProvider, Schema
+from core.pipeline.models.provider import EmbeddingProvider, NamedProvider
 from core.pipeline.records import Job, TickResult
 from core.pipeline.service import Pipeline
-from kits.named_model import NamedModel
 from kits.writes_kit import parrot
 
 # Opens pipelines of one memory: model, lines of its settings, name of the worker.
@@ -37,18 +36,6 @@ class Clock:
 
     def forward(self, **time: float) -> None:
         self.now += timedelta(**time)
-
-
-class Failing(NamedModel):
-    """A model that raises the same error whenever it is asked."""
-
-    def __init__(self, error: Exception) -> None:
-        self.error = error
-        self.calls = 0
-
-    def generate(self, prompt: str, schema: Schema | None, deadline: float) -> Answer:
-        self.calls += 1
-        raise self.error
 
 
 # Lines under [pipeline] for what shall stay as it failed: maintenance would try it once more.

@@ -26,7 +26,7 @@ from core.pipeline.models.provider import (
 )
 from core.pipeline.records import PipelineStatus
 from core.pipeline.service import Pipeline
-from kits.named_model import NamedModel
+from kits.scripted_model import NamedModel
 from kits.service_kit import Clock, configure, open_pipeline
 
 OUTAGE_SECONDS = 2 * 60 * 60

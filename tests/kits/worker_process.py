@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from core.pipeline.models.provider import Answer, Schema
-from kits.named_model import NamedModel
+from kits.scripted_model import NamedModel
 from kits.service_kit import Clock, open_pipeline
 from kits.writes_kit import parrot
 

@@ -16,9 +16,8 @@ from typing import Any
 import pytest
 from kits.fake_ollama import FakeOllama, Reply
 from kits.memory_files import note_object, write_graph
-from kits.named_model import NamedModel
-from kits.scripted_model import ScriptedModel
-from kits.service_kit import Clock, Failing, configure, open_pipeline
+from kits.scripted_model import NamedModel, ScriptedModel
+from kits.service_kit import Clock, configure, open_pipeline
 from kits.writes_kit import parrot
 
 from core.graph.edits import create_note
@@ -154,7 +153,7 @@ def test_once_does_not_wait_until_what_failed_may_be_tried_again(
     beside: Beside, tmp_path: Path, clock: Clock
 ) -> None:
     raw_id = ingest(tmp_path, clock)
-    model = Failing(ModelTimeoutError("late"))
+    model = ScriptedModel(always=ModelTimeoutError("late"))
     beside(model).once()
     assert model.calls == 1
     assert status_of(tmp_path, clock, raw_id) == "queued"
@@ -197,7 +196,7 @@ def test_once_is_not_well_where_each_text_fails(
     beside: Beside, tmp_path: Path, clock: Clock, said: list[str], error: ModelError
 ) -> None:
     ingest(tmp_path, clock)
-    assert not beside(Failing(error)).once()
+    assert not beside(ScriptedModel(always=error)).once()
     assert error.what in said[-1]
 
 

@@ -243,12 +243,11 @@ def test_a_text_that_waits_is_not_read_once_it_is_removed_and_waits_again_when_i
 
 
 def test_a_failed_text_that_was_removed_is_not_tried_again(tmp_path: Path, clock: Clock) -> None:
-    from kits.service_kit import Failing
 
     from core.pipeline.models.provider import ModelHttpError
 
     with open_pipeline(
-        configure(tmp_path), Failing(ModelHttpError("Ollama HTTP 400: bad", status=400)), clock
+        configure(tmp_path), ScriptedModel(always=ModelHttpError("Ollama HTTP 400: bad", status=400)), clock
     ) as pipeline:
         raw_id = read(pipeline, FIRST)
         pipeline.remove_text(raw_id)

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from kits.service_kit import Clock, Failing, configure, drain, open_pipeline
+from kits.scripted_model import ScriptedModel
+from kits.service_kit import Clock, configure, drain, open_pipeline
 
 from core.errors import InvalidInputError, NotFoundError, NuggetsError, ReadOnlyError
 from core.pipeline.models.provider import ModelTimeoutError
@@ -92,7 +93,7 @@ def test_a_blank_text_is_refused_and_leaves_nothing(pipeline: Pipeline) -> None:
 
 
 def test_a_retry_asks_the_model_again_at_once(tmp_path: Path, clock: Clock) -> None:
-    with open_pipeline(tmp_path, Failing(ModelTimeoutError("late")), clock) as pipeline:
+    with open_pipeline(tmp_path, ScriptedModel(always=ModelTimeoutError("late")), clock) as pipeline:
         pipeline.ingest(TEXT)
         for _ in range(10):
             drain(pipeline)

@@ -13,8 +13,7 @@ from benchmarks.retrieval_sets import outside_set
 from core.bench import ndcg
 from core.model.note import Note
 from core.model.snapshot import Snapshot
-from core.pipeline.statements import ATTRIBUTE_OPPOSITES
-from core.pipeline.statements import OPPOSITES
+from core.pipeline.statements import ATTRIBUTE_OPPOSITES, OPPOSITES
 from core.search import SearchIndex
 from core.search.query_syntax import parse_query
 from core.search.terms import TABLE, by_stem, meanings, terms

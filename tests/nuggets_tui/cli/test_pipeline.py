@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from kits.scripted_model import Line, ScriptedModel
-from kits.service_kit import Clock, Failing, configure, drain, open_pipeline
+from kits.service_kit import Clock, configure, drain, open_pipeline
 from kits.writes_kit import decision, found
 
 from core.pipeline.models.provider import ModelHttpError, Provider
@@ -34,7 +34,7 @@ Worked = Callable[..., None]
 
 
 def test_a_job_is_listed_with_why_it_failed_and_is_tried_again(nuggets: Any, worked: Worked) -> None:
-    worked(FIRST, model=Failing(ModelHttpError("Ollama HTTP 400: bad", status=400)))
+    worked(FIRST, model=ScriptedModel(always=ModelHttpError("Ollama HTTP 400: bad", status=400)))
     (job,) = nuggets.json("pipeline", "jobs", "--status", "dead")
     assert (job["errorClass"], job["attempts"], job["maxAttempts"]) == ("bad_request", 1, 3)
     assert "Ollama HTTP 400: bad" in nuggets.ok("pipeline", "jobs")

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from kits.service_kit import Clock, Failing, configure, drain, open_pipeline
+from kits.scripted_model import ScriptedModel
+from kits.service_kit import Clock, configure, drain, open_pipeline
 
 from core.pipeline.models.provider import ModelHttpError, Provider
 
@@ -32,7 +33,7 @@ def worked(nuggets: Any) -> Work:
 
 
 def test_what_no_model_has_read_is_said_with_its_places_and_why(nuggets: Any, worked: Work) -> None:
-    raw_id = worked(model=Failing(ModelHttpError("Ollama HTTP 400: bad", status=400)))
+    raw_id = worked(model=ScriptedModel(always=ModelHttpError("Ollama HTTP 400: bad", status=400)))
     told = nuggets.json("pipeline", "text", raw_id)
     assert (told["status"], told["unread"]) == ("failed", [{"start": 0, "end": len(TEXT)}])
     lines = nuggets.ok("pipeline", "text", raw_id)

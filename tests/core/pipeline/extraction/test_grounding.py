@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kits.hostile import HOSTILE
-from kits.quotes import quote_of
+from kits.scripted_model import quote_of
 
 from core.pipeline.ground import Source
 

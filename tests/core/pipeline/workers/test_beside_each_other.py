@@ -7,9 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from kits.named_model import NamedModel
-from kits.scripted_model import ScriptedModel
-from kits.service_kit import Clock, Failing, Opened, drain, note_texts, only_job
+from kits.scripted_model import NamedModel, ScriptedModel
+from kits.service_kit import Clock, Opened, drain, note_texts, only_job
 from kits.writes_kit import decision, found, parrot
 
 from core.pipeline.models.provider import Answer, Schema
@@ -120,7 +119,7 @@ def test_a_worker_that_is_ended_by_a_signal_gives_its_job_back(opened: Opened) -
     class EndedError(BaseException):
         pass
 
-    pipeline = opened(Failing(EndedError()))  # type: ignore[arg-type]
+    pipeline = opened(ScriptedModel(always=EndedError()))
     pipeline.ingest(TEXT)
     with pytest.raises(EndedError):
         pipeline.tick()

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 from kits.fake_ollama import FakeOllama, Line, Reply
-from kits.named_model import NamedModel
 from kits.pipeline_rows import job_result
 from kits.scripted_model import Line as Said
-from kits.scripted_model import ScriptedModel
+from kits.scripted_model import NamedModel, ScriptedModel
 from kits.service_kit import (
     Clock,
     Opened,

@@ -9,10 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from kits.named_model import NamedModel
 from kits.pipeline_rows import job_result
-from kits.scripted_model import ScriptedModel
-from kits.service_kit import Clock, Failing, Opened, configure, drain, note_texts, only_job
+from kits.scripted_model import NamedModel, ScriptedModel
+from kits.service_kit import Clock, Opened, configure, drain, note_texts, only_job
 from kits.writes_kit import found, parrot
 
 from core.errors import LockTimeoutError, NuggetsError
@@ -179,7 +178,7 @@ def test_an_acceptance_that_cannot_be_written_is_none(opened: Opened) -> None:
 def test_a_model_that_fails_three_times_leaves_a_dead_job_with_its_reason(
     opened: Opened, clock: Clock
 ) -> None:
-    pipeline = opened(Failing(ModelTimeoutError("ollama timeout after 45000ms")))
+    pipeline = opened(ScriptedModel(always=ModelTimeoutError("ollama timeout after 45000ms")))
     raw_id = pipeline.ingest(TEXT).raw_id
     for _ in range(10):
         drain(pipeline)
@@ -236,7 +235,7 @@ def test_a_server_that_goes_in_the_midst_costs_the_job_no_attempt(opened: Opened
 
 
 def test_a_call_that_is_refused_in_the_midst_gives_the_job_back(opened: Opened) -> None:
-    pipeline = opened(Failing(BudgetSpentError("spent", until=1)))
+    pipeline = opened(ScriptedModel(always=BudgetSpentError("spent", until=1)))
     pipeline.ingest(TEXT)
     ticked = pipeline.tick()
     assert only_job(pipeline).status == "pending"
@@ -246,7 +245,7 @@ def test_a_call_that_is_refused_in_the_midst_gives_the_job_back(opened: Opened) 
 
 
 def test_a_mistake_of_the_program_ends_in_a_dead_job_not_in_the_loop(opened: Opened, clock: Clock) -> None:
-    pipeline = opened(Failing(ZeroDivisionError("oh")))
+    pipeline = opened(ScriptedModel(always=ZeroDivisionError("oh")))
     pipeline.ingest(TEXT)
     for _ in range(5):
         drain(pipeline)
@@ -258,7 +257,7 @@ def test_a_mistake_of_the_program_ends_in_a_dead_job_not_in_the_loop(opened: Ope
 
 @pytest.mark.parametrize("error", [ModelTimeoutError("late"), ModelHttpError("HTTP 500", status=500)])
 def test_no_text_is_lost_whatever_the_model_does(opened: Opened, clock: Clock, error: ModelError) -> None:
-    pipeline = opened(Failing(error))
+    pipeline = opened(ScriptedModel(always=error))
     raw_id = pipeline.ingest(TEXT).raw_id
     for _ in range(5):
         drain(pipeline)
