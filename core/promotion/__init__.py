@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from core.promotion.target import project_folder, target_path
+from core.promotion.target import project_folder
 
 if TYPE_CHECKING:
     from core.promotion.result import LeftOut, Length, PromotionEntry, PromotionResult
     from core.promotion.run import promote
 
 __all__ = [
-    "LeftOut", "Length", "PromotionEntry", "PromotionResult", "project_folder", "promote", "target_path",
+    "LeftOut", "Length", "PromotionEntry", "PromotionResult", "project_folder", "promote",
 ]  # fmt: skip
 
 

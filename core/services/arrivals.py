@@ -12,7 +12,6 @@ import msgspec
 from core.errors import (
     BrokenFileError,
     ErrorCode,
-    NotFoundError,
     NuggetsError,
     ReadOnlyError,
     Remedy,
@@ -146,18 +145,6 @@ class Arrivals:
                 )
         return self.version(found, str(home))
 
-    def names(self) -> tuple[str, ...]:
-        """The files here that hold facts. Raises StorageError."""
-        return tuple(path.name for path in nugget_files(self._memory.home) if is_memory_file(path.name))
-
-    def new_id(self) -> str:
-        """An id for an entry of the log that is to come."""
-        return self._memory.ids()
-
-    def now(self) -> str:
-        """The present time, as files hold it."""
-        return self._memory.now()
-
     # Taking in
 
     def take_in(self, base: Version, theirs: Version, *, id: str, author: Author, reason: str) -> Arrived:
@@ -229,16 +216,6 @@ class Arrivals:
                 return known[1]
             except (NuggetsError, BrokenJournalError):
                 return frozenset()
-
-    def was_taken_in(self, id: str) -> bool:
-        """Whether the log has an entry of this id."""
-        journal = self._memory.store.journal
-        if journal is None:
-            return False
-        try:
-            return journal.entry(id).id == id
-        except NotFoundError:
-            return False
 
 
 def keep_waiting(memory: Memory, told: Iterable[tuple[Conflict, ChangeSet]], signature: str) -> None:

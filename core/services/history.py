@@ -56,10 +56,6 @@ _MAKERS: Final = (
     "SELECT author_kind, author_name, at FROM entry JOIN touched USING (seq) "
     "WHERE item = ? AND state = 'done' AND kind <> 'hit' ORDER BY seq"
 )
-_WRITER: Final = (
-    "SELECT author_kind, author_name FROM entry JOIN touched USING (seq) WHERE item = ? "
-    "AND state NOT IN ('pending', 'version') AND kind NOT IN ('hit', 'decision', 'mask') ORDER BY seq DESC LIMIT 1"
-)
 
 
 class History:
@@ -132,13 +128,18 @@ class History:
         """Who changed a note and when, oldest first, recalls left out."""
         return tuple((Author(kind, name), at) for kind, name, at in self._rows(_MAKERS, note_item(note_id)))
 
-    @guarded
     def author_of(self, note_id: str) -> str:
         """Who last wrote a note, as people call them; "" where the history does not know."""
         with contextlib.suppress(NuggetsError):
-            rows = self._rows(_WRITER, note_item(note_id))
-            return next((str(Author(kind, name)) for kind, name in rows), "")
+            return str(next((who for who, _ in reversed(self.makers(note_id))), ""))
         return ""
+
+    @guarded
+    def has(self, id: str) -> bool:
+        """Whether the log has an entry of this id."""
+        with contextlib.suppress(NotFoundError):
+            return self._journal.entry(id).id == id
+        return False
 
     @guarded
     def timeline(self) -> Timeline:

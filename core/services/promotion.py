@@ -17,6 +17,7 @@ from core.folder import CLAUDE_VARIABLE, MEMORY_FOLDER, PROJECTS_FOLDER
 from core.model.change import ChangeSet
 from core.model.draft import Draft
 from core.projects import Project, Registered, Standpoint, known_projects, project_of, project_root
+from core.promotion.target import MEMORY_FILE, project_folder
 from core.services.log_access import of_the_log
 from core.storage.files.atomic import absolute_path, read_file, remove_leftovers_of, working_directory
 from core.storage.journal.kept import keep_target, kept_target, kept_targets
@@ -115,7 +116,14 @@ class Promoter:
         with nullcontext() if dry_run else memory.guard:
             with memory.guard:
                 memory.refresh_read_only() if dry_run else memory.refresh()
-                path = self._chosen(str(memory_dir) if memory_dir is not None else None, project)
+                named = str(memory_dir) if memory_dir is not None else None
+                found = self._path(named, "" if named else self._folder(project))
+                if found is None:
+                    raise NotFoundError(
+                        "no MEMORY.md to promote to", field="folder", kept="nothing was written",
+                        todo="name its folder (--memory-dir), or set promotion.memory_dir in settings.toml",
+                    )  # fmt: skip
+                path = found
                 admission = self._admission(path, project, unattended=unattended)
                 draft, target = memory.draft(), self._kept(path)
             if dry_run:
@@ -185,23 +193,17 @@ class Promoter:
 
     # Which page, and what may stand on it
 
-    def _chosen(self, memory_dir: str | None, cwd: str | None) -> str:
-        """The file that is meant. Raises NotFoundError for none, StorageError without a working directory."""
-        found = self._path(memory_dir, "" if memory_dir else self._folder(cwd))
-        if found is None:
-            raise NotFoundError(
-                "no MEMORY.md to promote to", field="folder", kept="nothing was written",
-                todo="name its folder (--memory-dir), or set promotion.memory_dir in settings.toml",
-            )  # fmt: skip
-        return found
-
     def _path(self, memory_dir: str | None, cwd: str) -> str | None:
-        from core.promotion import target_path
+        """The MEMORY.md to write; None when nothing says where.
 
-        home, settings = str(Path.home()), self._memory.settings.promotion
-        claude = os.environ.get(CLAUDE_VARIABLE, "").strip() or os.path.join(home, ".claude")
-        found = target_path(memory_dir, _places(cwd), home, claude, settings, os.path.isdir)
-        return None if found is None else str(absolute_path(Path(found)))
+        memory_dir: the folder that was asked for; it wins. Else the project folder that Claude Code keeps for `cwd`, if
+        it is there; else the folder in the settings.
+        """
+        claude = os.environ.get(CLAUDE_VARIABLE, "").strip() or os.path.expanduser("~/.claude")
+        projects = (os.path.join(claude, PROJECTS_FOLDER, project_folder(place)) for place in _places(cwd))
+        folder = next((os.path.join(one, MEMORY_FOLDER) for one in projects if os.path.isdir(one)), "")
+        folder = memory_dir or folder or self._memory.settings.promotion.memory_dir
+        return str(absolute_path(Path(os.path.expanduser(folder), MEMORY_FILE))) if folder else None
 
     def _folder(self, cwd: str | None) -> str:
         """Where the project lies that is promoted for; "" for a named one of which no folder is known."""
@@ -249,8 +251,6 @@ class Promoter:
 
     def _project_of(self, path: str, cwd: str | None, known: Sequence[Registered]) -> Project | None:
         """The project whose agents read a page, one without a name where it is not known; None for a page of none."""
-        from core.promotion import project_folder
-
         folder = Path(path).parent
         if (folder.name, folder.parent.parent.name) != (MEMORY_FOLDER, PROJECTS_FOLDER):
             return None

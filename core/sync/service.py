@@ -153,7 +153,7 @@ class _Run:
             what, todo = "others keep pushing to the remote", "try again: nuggets sync"
             raise stopped(what, ErrorCode.REMOTE, self.local.remote, todo, kept=kept)
         done = self.done
-        at = self.memory.arrivals.now()
+        at = self.memory.now()
         self.keep(
             at=at, came_in=done.came_in, offline=offline, problem=self.local.problem if offline else "",
             logged=self.local.logged, entries=done.change_sets or self.local.entries, where="", safe="", todo="",
@@ -331,7 +331,7 @@ class _Run:
         left_out = [path for path in _left_out(files) if known.get(path) != files[path]]
         own_name = self.git.line("var", "GIT_AUTHOR_IDENT").partition(" <")[0]
         author, reason = arrival(self._commits(base, remote), own_name)
-        entry = self.memory.arrivals.new_id()
+        entry = self.memory.ids()
         self.keep(incoming=Incoming(commit=remote, entry=entry))
         arrived = self.memory.arrivals.take_in(before, theirs, id=entry, author=author, reason=reason)
         self._count(arrived, left_out)
@@ -368,7 +368,7 @@ class _Run:
         if incoming is None:
             return
         head, remote = self.head(branch), self.folder.commit_of(incoming.commit)
-        taken = remote and self.memory.arrivals.was_taken_in(incoming.entry)
+        taken = remote and self.memory.history.has(incoming.entry)
         if taken and not (head and self.folder.is_ancestor(remote, head)):
             base = self.folder.merge_base(head, remote) if head else ""
             self._join(branch, head, remote, base)

@@ -158,3 +158,14 @@ def test_names_of_nuggets_and_projects_are_compared_as_people_read_them(
 
 def test_a_folder_of_claude_codes_leads_back_to_its_project(beta: Path) -> None:
     assert list(folders_called(project_folder(str(beta)), project_folder)) == [str(beta)]
+
+
+@pytest.mark.parametrize(
+    ("cwd", "folder"),
+    [
+        ("/home/ann/work/my proj", "-home-ann-work-my-proj"), ("C:\\Users\\ann", "C--Users-ann"),
+        ("/wörk/京/👍", "-w-rk-----"),
+    ],
+)  # fmt: skip
+def test_every_character_that_is_no_letter_or_digit_becomes_a_hyphen(cwd: str, folder: str) -> None:
+    assert project_folder(cwd) == folder
