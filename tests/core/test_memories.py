@@ -71,16 +71,6 @@ def test_the_folder_of_the_newest_original_is_found_and_offered_where_the_usual_
     assert memory_elsewhere(usual, tmp_path) is None
 
 
-def test_the_pages_of_a_folder_begin_with_memory_md_and_leave_other_files_out(tmp_path: Path) -> None:
-    folder = claude(tmp_path)
-    for name in ("b.md", "MEMORY.md", "A.markdown", "note.txt", "picture.png", "sub/deep.md"):
-        (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).write_text(name)
-    assert [page.name for page in pages(folder)] == [
-        "MEMORY.md", "A.markdown", "b.md", "note.txt", str(Path("sub") / "deep.md"),
-    ]  # fmt: skip
-
-
 def test_links_say_where_they_lead_and_folders_behind_links_are_left_out(tmp_path: Path) -> None:
     folder = claude(tmp_path)
     (folder / "MEMORY.md").write_text("real")
@@ -110,14 +100,3 @@ def test_a_huge_page_is_cut_and_a_page_of_any_bytes_is_read(tmp_path: Path) -> N
     assert len(read_page(str(huge)).text) == PAGE_LIMIT
     assert read_page(str(odd)).text == "one\ntwo \ufffd\x00"
     assert not read_page(str(odd)).cut
-
-
-def test_looking_and_reading_change_nothing(tmp_path: Path) -> None:
-    page = claude(tmp_path) / "MEMORY.md"
-    page.write_text("as it was")
-    a_memory(tmp_path / ".nuggets")
-    before = {path: (path.stat().st_mtime_ns, path.stat().st_size) for path in tmp_path.rglob("*")}
-    found_memories(tmp_path, {})
-    pages(page.parent)
-    read_page(str(page))
-    assert {path: (path.stat().st_mtime_ns, path.stat().st_size) for path in tmp_path.rglob("*")} == before

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from core.graph.edits import create_note, delete_note, edit_note
+from core.graph.edits import create_note, edit_note
 from core.memory import Memory
 from core.model.note import replace
 from core.promotion.refusal import REFUSED
@@ -38,14 +38,6 @@ def page(folder: Path) -> str:
 
 def note_id(memory: Memory, title: str) -> str:
     return next(note.id for note in memory.snapshot.notes if note.title == title)
-
-
-def test_the_bullet_of_a_deleted_note_goes_also_in_a_later_run(memory: Memory, tmp_path: Path) -> None:
-    memory.promotion.promote(memory_dir=tmp_path)
-    memory.change("deleted", partial(delete_note, id=note_id(memory, "one")))
-    memory.close()
-    assert Memory.open(memory.home).promotion.promote(memory_dir=tmp_path).removed == 1
-    assert "Text one." not in page(tmp_path)
 
 
 def test_a_bullet_edited_by_hand_is_kept_until_that_is_given_up_by_name(

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from core.memory import Memory
 from core.settings import SETTINGS_FILE, Settings, SettingsReader, load_settings
 from core.settings.sections import GUARDS
 from core.settings.tree import seconds_of, settings_by_name, usable, value_of
@@ -144,13 +143,6 @@ def test_keys_and_ways_of_the_app_are_plain_data(tmp_path: Path) -> None:
     assert found.warnings == ()
     found = load(tmp_path, "keys = 3")
     assert ([one.name for one in found.problems], found.keys) == (["keys"], ())
-
-
-def test_settings_that_change_between_the_opening_and_the_first_look_count(tmp_path: Path) -> None:
-    memory = Memory.open(tmp_path, reconcile=False)
-    (tmp_path / SETTINGS_FILE).write_text("[app]\nvim = true\n")
-    memory.refresh()
-    assert memory.settings.app.vim
 
 
 def test_a_reader_reads_again_only_when_a_file_is_another(tmp_path: Path) -> None:

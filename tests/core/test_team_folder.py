@@ -23,21 +23,6 @@ def test_the_nearest_folder_upwards_is_the_teams(tmp_path: Path) -> None:
     assert team_folder(deep) == inner
 
 
-def test_a_folder_in_a_persons_own_memory_is_no_teams(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    (tmp_path / ".nuggets" / "notes").mkdir(parents=True)
-    (tmp_path / "project").mkdir()
-    assert team_folder(tmp_path / "project") is None
-    other = tmp_path / "project" / ".nuggets"
-    (other / "notes").mkdir(parents=True)
-    assert team_folder(tmp_path / "project") == other / "notes"
-    (other / "graph").mkdir()
-    (other / "graph" / "graph.json").write_text("{}")
-    assert team_folder(tmp_path / "project") is None
-
-
 def test_a_name_means_the_folder_of_a_project_or_is_refused(tmp_path: Path) -> None:
     notes = tmp_path / "shop" / ".nuggets" / "notes"
     notes.mkdir(parents=True)

@@ -15,7 +15,7 @@ from kits.laws import examples
 from kits.steps import SEQUENCES, Step, make_folder, take_step
 
 from core.errors import ConflictError, NotFoundError
-from core.graph.edits import create_note, edit_note
+from core.graph.edits import create_note
 from core.memory import Memory
 from core.model.snapshot import Snapshot
 from core.timeline import Timeline, times_in_order
@@ -85,19 +85,6 @@ def test_a_person_stops_at_changes_and_passes_over_recalls(memory: Memory) -> No
     assert [timeline.earlier(position) for position in (0, 1, 2, 3, 4)] == [1, 3, 3, 4, 4]
     assert [timeline.later(position) for position in (4, 3, 2, 1, 0)] == [3, 1, 1, 0, 0]
     assert [timeline.changes_after(position) for position in range(5)] == [0, 0, 1, 1, 2]
-
-
-def test_what_waits_as_a_conflict_never_was_and_is_passed_over(memory: Memory) -> None:
-    note = next(note for note in memory.snapshot.notes if note.title == "Deploy day")
-    draft = memory.draft()
-    edit_note(draft, note.id, content="Mine.")
-    agent_on(memory.home).change("theirs", partial(edit_note, id=note.id, content="Theirs."))
-    with pytest.raises(ConflictError):
-        memory.apply(draft.change_set("mine", author=memory.author))
-    assert len(memory.history.conflicts()) == 1
-    timeline = memory.history.timeline()
-    texts = [timeline.at(position).note(note.id).content for position in range(len(timeline))]
-    assert texts == ["Theirs.", note.content]
 
 
 def test_an_entry_that_cannot_be_read_is_passed_over(memory: Memory) -> None:

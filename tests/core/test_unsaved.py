@@ -102,24 +102,6 @@ def test_only_one_of_two_gets_an_offered_text(home: Path, state: dict[str, str])
     assert files_of(home, state) == []
 
 
-def test_what_is_put_aside_is_offered_at_once_and_what_is_ended_never(
-    home: Path, state: dict[str, str]
-) -> None:
-    texts = texts_of(home, state)
-    later, done, discard = texts.keep(), texts.keep(), texts.keep()
-    for kept in (later, done, discard):
-        kept.write(TEXT)
-    later.put_aside(TEXT)
-    done.end()
-    # A write that comes late brings nothing back.
-    done.write(TEXT)
-    later.write(TEXT)
-    discard.put_aside(TEXT)
-    texts.discard(texts.offered()[0])
-    assert offered(texts) == [TEXT]
-    assert len(files_of(home, state)) == 1
-
-
 def test_each_memory_has_texts_of_its_own_that_nobody_else_may_read(
     home: Path, state: dict[str, str]
 ) -> None:

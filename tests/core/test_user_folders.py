@@ -71,12 +71,6 @@ def test_whoever_asks_is_told_the_same_folder(tmp_path: Path, monkeypatch: pytes
     assert not (tmp_path / "mine").exists()
 
 
-def test_none_lies_in_a_memory_that_is_all_there_is(tmp_path: Path) -> None:
-    assert cache_folder("/", {"NUGGETS_CACHE": str(tmp_path)}) is None
-    beside = cache_folder(str(tmp_path / "memory"), {"NUGGETS_CACHE": str(tmp_path / "memory-caches")})
-    assert beside is not None
-
-
 @pytest.mark.slow
 def test_finding_them_loads_nothing_of_the_engine_and_no_library() -> None:
     code = (

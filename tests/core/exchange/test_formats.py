@@ -47,19 +47,6 @@ def test_a_source_says_what_the_table_holds(path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "format"),
-    [
-        ("claude/MEMORY.md", "claude"), ("claude/user_role.md", "claude"), ("obsidian/Projects/Deploy.md", "markdown"),
-        ("agents/AGENTS.md", "agents"), ("donna", "donna"), ("donna/project.donna.json", "donna"),
-        ("donna/graph/graph.json", "donna"),
-    ],
-)  # fmt: skip
-def test_a_format_is_told_by_what_a_source_holds(path: str, format: str, tmp_path: Path) -> None:
-    read = Memory.open(tmp_path / "home").exchange.read(SAMPLES / path)
-    assert (read.format, read.detected) == (format, True)
-
-
-@pytest.mark.parametrize(
     ("text", "links", "tags"),
     [
         ("| a |\n|---|\n| [[Hub\\|shown]] |", ["Hub"], []),
@@ -100,16 +87,6 @@ def test_a_page_has_the_title_of_its_fields_else_of_its_first_heading(
     (record,) = parsed(tmp_path, "markdown").records
     assert (record.title, record.content.strip()) == (title, content)
     assert "page" in record.names
-
-
-def test_two_machines_that_number_their_observations_alike_both_come_in(tmp_path: Path) -> None:
-    memory = Memory.open(tmp_path / "home")
-    for machine, title in (("desk", "Port of the grader"), ("laptop", "Choice of the queue")):
-        one = {"id": 1, "session_id": f"s-{machine}", "title": title, "content": f"Said on the {machine}."}
-        (tmp_path / f"{machine}.json").write_text(json.dumps({"observations": [one]}))
-        for times in (1, 0):
-            result = memory.exchange.bring(memory.exchange.read(tmp_path / f"{machine}.json"))
-            assert (len(result.of("new")), len(result.of("conflict"))) == (times, 0)
 
 
 def test_relations_are_links_at_both_ends_and_names_that_differ_in_case_are_two(tmp_path: Path) -> None:

@@ -149,18 +149,6 @@ def test_an_export_cannot_name_the_file_that_it_is_written_to(tmp_path: Path) ->
     assert [one.name for one in other.snapshot.nuggets] == ["memory", "other"]
 
 
-def test_a_bad_note_of_an_export_is_named_and_the_others_come(tmp_path: Path) -> None:
-    document = json.loads(make_folder(tmp_path / "first").exchange.export("json").data)
-    document["graph"]["notes"][1]["content"] = 5
-    next(iter(document["nuggets"].values()))["facts"].append({"key": None})
-    document["history"] = {"entries": [{"state": "done", "changeSet": {"id": 1}}, 7]}
-    (tmp_path / "bad.json").write_text(json.dumps(document))
-    other = Memory.open(tmp_path / "other")
-    result = other.exchange.bring(other.exchange.read(tmp_path / "bad.json"))
-    assert len(other.snapshot.notes) == len(document["graph"]["notes"]) - 1
-    assert len(result.left_out) == 4
-
-
 @pytest.mark.parametrize(
     "change",
     [

@@ -11,7 +11,6 @@ from kits.memory_files import fact_object, note_object, tree, write_graph, write
 from kits.steps import make_folder
 
 from core import Memory
-from core.errors import StorageError
 from core.exchange.plan import ImportResult
 from core.facts.edits import remember
 from core.graph.edits import create_note, edit_note
@@ -153,28 +152,6 @@ def test_an_import_says_where_each_note_came_from_but_nothing_of_a_credential(
     assert bring(memory, tmp_path / "AGENTS.md").change_set.empty
 
 
-def test_progress_is_told_and_may_end_an_import_that_changed_nothing(memory: Memory, tmp_path: Path) -> None:
-    lines = "".join(f'{{"type":"entity","name":"E{n}","observations":["text {n}"]}}\n' for n in range(200))
-    (tmp_path / "memory.jsonl").write_text(lines)
-    told: list[tuple[int, int]] = []
-    read = memory.exchange.read(tmp_path / "memory.jsonl")
-
-    class Stopped(Exception): ...
-
-    def stop(done: int, of: int) -> None:
-        if done > 100:
-            raise Stopped
-
-    before = tree(memory.home)
-    with pytest.raises(Stopped):
-        memory.exchange.bring(read, progress=stop)
-    assert tree(memory.home) == before
-    memory.exchange.bring(read, progress=lambda done, of: told.append((done, of)))
-    assert told[0] == (0, 200)
-    assert told[-1] == (200, 200)
-    assert len(told) > 5
-
-
 def test_the_history_comes_once_and_into_an_empty_memory_alone(memory: Memory, tmp_path: Path) -> None:
     memory.change("mine", lambda draft: create_note(draft, "app", "One", "More"))
     memory.exchange.export("json", tmp_path / "whole.json")
@@ -185,23 +162,3 @@ def test_the_history_comes_once_and_into_an_empty_memory_alone(memory: Memory, t
     assert bring(other, tmp_path / "whole.json").history == 0
     assert len(other.history.log(limit=None)) == count + 2
     assert other.snapshot.notes == memory.snapshot.notes
-
-
-def test_an_import_that_was_stopped_behind_the_history_can_be_done_again(
-    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    memory.change("mine", lambda draft: create_note(draft, "app", "One", "More"))
-    memory.exchange.export("json", tmp_path / "whole.json")
-    other = Memory.open(tmp_path / "other")
-
-    def refuse(*args: object, **options: object) -> None:
-        raise StorageError("no space left")
-
-    with monkeypatch.context() as patched:
-        patched.setattr("core.memory.Memory.apply_deciding", refuse)
-        with pytest.raises(StorageError):
-            bring(other, tmp_path / "whole.json")
-    assert Memory.open(tmp_path / "other").snapshot.notes == ()
-    bring(other, tmp_path / "whole.json")
-    assert other.snapshot.notes == memory.snapshot.notes
-    assert len(other.history.log(limit=None)) == len({entry.id for entry in other.history.log(limit=None)})

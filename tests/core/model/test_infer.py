@@ -39,21 +39,6 @@ def test_an_explicit_prefix_wins_over_every_word(scope: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "scope"),
-    [
-        ("selfish:x", "user"), ("self", "user"), ("profile picture", "user"), ("pathology report", "user"),
-        ("portrait", "user"), ("mytest", "user"), ("testament", "user"), ("codeine dose", "user"),
-        ("file path", "shared"), ("test-command", "shared"), ("test_command", "shared"),
-        ("ci.url", "shared"), ("Docker: host", "shared"), ("project roadmap", "project"),
-        ("assistant's tone", "self"), ("file:main.ts", "shared"), ("_scratch", "shared"),
-        ("имя кота", "user"), ("日本", "user"), ("", "user"),
-    ],
-)  # fmt: skip
-def test_words_count_as_wholes(key: str, scope: str) -> None:
-    assert infer_scope(key, "", (), RULES) == scope
-
-
-@pytest.mark.parametrize(
     ("kind", "key", "type_"),
     [
         ("fact", "user:x", "fact"), ("note", "user:x", "note"), ("note", "self:x", "self_model"),

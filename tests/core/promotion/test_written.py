@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 import pytest
 from kits.graph_kit import draft_of, make_note, memory_of
 
@@ -153,15 +152,6 @@ def test_what_stands_there_stays_up_to_date_also_below_a_raised_threshold(place:
     assert "- **second**: changed" in lines(place)
 
 
-def test_two_notes_of_one_title_are_told_apart_by_what_was_written_for_each() -> None:
-    place = Place(often(1, "one", "t"), often(2, "two", "t"))
-    place.promote()
-    del place.notes[ONE]
-    place.change(TWO, content="three")
-    place.promote()
-    assert lines(place) == ["- **t**: three"]
-
-
 # What a person wrote stays theirs
 
 
@@ -272,25 +262,6 @@ def test_the_removal_of_a_deleted_notes_bullet_is_refused_for_good(place: Place)
     assert "- **first**: one" in lines(place)
 
 
-def test_refusals_are_bounded_and_a_field_of_another_shape_is_no_refusal() -> None:
-    place = Place(often(1, "text 0", "t", extra={"promotionRefused": {"odd": 1}, "kept": 2}))
-    for number in range(30):
-        place.change(ONE, content=f"text {number}")
-        place.refuse()
-    assert len(marks_of(place.notes[ONE])) == 20
-    assert place.notes[ONE].extra["kept"] == 2
-    assert place.look().entries == ()
-
-
-def test_entries_have_ids_of_their_own_that_are_the_same_in_a_second_look() -> None:
-    place = Place(
-        *(often(n, "same", "t", scope=scope) for n, scope in enumerate(["user", "shared", "self", "user"]))
-    )
-    first, second = ([entry.id for entry in place.look().entries] for _ in range(2))
-    assert first == second
-    assert len(set(first)) == 3
-
-
 # What is beside
 
 
@@ -311,14 +282,3 @@ def test_notes_that_are_kept_out_are_told_with_the_reason_and_never_with_the_sec
     ]  # fmt: skip
     assert [note.secret for note in result.held_back] == [True, False, True]
     assert secret not in str(result.to_dict())
-
-
-def test_what_is_remembered_is_bounded_and_stays_the_same_when_nothing_happens(place: Place) -> None:
-    remembered = place.target
-    place.promote()
-    assert place.target == remembered
-    for number in range(3):
-        place.change(ONE, content=f"text {number}")
-        place.promote()
-    assert sorted(text.note_id for text in place.target.texts) == [ONE, TWO]
-    assert msgspec.json.decode(msgspec.json.encode(place.target), type=Target) == place.target

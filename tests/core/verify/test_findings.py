@@ -20,7 +20,7 @@ from kits.hostile import HOSTILE
 from core import Memory
 from core.model.draft import Draft
 from core.model.fact import Fact
-from core.model.note import HiddenFact, Link, Note, replace
+from core.model.note import HiddenFact, Link, Note
 from core.model.snapshot import Problem, ProblemKind
 from core.verify import Finding, RepairKind, findings, repair
 
@@ -104,15 +104,6 @@ def test_a_note_follows_the_key_that_another_program_gave_its_fact(noted: str, s
     assert facts_in(draft) == {stored: "v"}
 
 
-def test_of_two_notes_of_one_fact_the_one_that_says_what_the_fact_says_stays() -> None:
-    other, same = make_fact_note(1, "k", "w"), make_fact_note(2, "k", "v")
-    draft = make_draft(other, same, facts={"k": "v"})
-    assert (only(draft).kind, only(draft).where) == ("several-notes", other.id)
-    mended(draft)
-    assert found(draft, other) == replace(other, hidden=True, archived_at=NOW_TEXT)
-    assert found(draft, same) == same
-
-
 # Hidden facts
 
 
@@ -145,13 +136,6 @@ def test_a_hidden_fact_that_agents_still_recall_leaves_its_file(kept: HiddenFact
     assert (after.hidden_fact.value, after.hidden_fact.index) == ("v", 1 if kept else 0)
 
 
-def test_a_fact_that_was_remembered_anew_beside_its_hidden_note_gets_a_note_of_its_own() -> None:
-    hidden = make_fact_note(1, "k", "v", hidden=True, hidden_fact=KEPT)
-    draft = mended(make_draft(hidden, facts={"k": "new"}))
-    assert found(draft, hidden) == hidden
-    assert [note.content for note in notes_in(draft, hidden=False)] == ["new"]
-
-
 # Notes
 
 
@@ -168,20 +152,6 @@ def test_values_that_the_format_does_not_know_are_only_told() -> None:
     ]  # fmt: skip
     repair(draft)
     assert draft.change_set("repaired").empty
-
-
-def test_a_second_file_of_a_nugget_and_a_newer_version_are_told() -> None:
-    path = "/m/memory.nugget.json"
-    second = Problem(
-        ProblemKind.SECOND_FILE, path, "a second file of the nugget memory; memory.donna.json is used", path,
-        "memory",
-    )  # fmt: skip
-    newer = "/m/graph/graph.json has version 9, newer than nuggets-tui supports (3)"
-    draft = make_draft(facts={}, problems=(second,), read_only=newer, home="/m")
-    assert [(finding.kind, finding.where) for finding in findings(draft.snapshot)] == [
-        ("newer-version", "/m"),
-        ("second-file", path),
-    ]
 
 
 def test_what_a_file_holds_that_cannot_be_read_is_told_as_it_is_loaded(tmp_path: Path) -> None:

@@ -72,12 +72,3 @@ def test_what_was_forgotten_on_purpose_does_not_come_back(memory: Memory, way: s
     again = joined(home)
     assert set(values(home)) == {"user:k1", "user:k2"}
     assert "user:k0" not in {note.key for note in again.snapshot.visible}
-
-
-def test_a_copy_that_somebody_made_under_another_name_is_left_to_them(memory: Memory) -> None:
-    home = memory.home
-    (home / "memory-before.nugget.json").write_bytes((home / SECOND).read_bytes())
-    fresh = Memory.open(home)
-    fresh.maintenance.resolve()
-    assert (home / "memory-before.nugget.json").exists()
-    assert [(found.kind, found.repair) for found in fresh.maintenance.verify()] == [("second-file", "")]
