@@ -13,7 +13,8 @@ import threading
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
 from contextlib import nullcontext, suppress
 from datetime import UTC, datetime
-from functools import cache, cached_property, partial
+from functools import cache, partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
@@ -77,6 +78,16 @@ if TYPE_CHECKING:
 
 
 _Result = TypeVar("_Result")
+# What remembers and puts right: the first frame of the app goes without it.
+_PARTS: Final = {
+    "history": ("core.services.history", "History"),
+    "maintenance": ("core.services.maintenance", "Maintenance"),
+    "exchange": ("core.services.exchange", "Exchange"),
+    "promotion": ("core.services.promotion", "Promoter"),
+    "secrets": ("core.services.secrets", "Secrets"),
+    "grounding": ("core.grounding.service", "Grounding"),
+    "arrivals": ("core.services.arrivals", "Arrivals"),
+}
 # How long reading waits for the lock when there is something to put into the log.
 _SYNC_SECONDS: Final = 2.0
 # A recall that cannot be counted and an undo that cannot be done lose nobody's text.
@@ -95,9 +106,21 @@ class Memory:
     home as well; `is_team` says whether they are a team's. `settings` holds what settings.toml and the environment say.
     `author` is the author of changes made through this object. `snapshot` is the memory as it was last loaded;
     immutable. `polling`: whether the watch only looks at the files now and then, since the system has no free watches.
-    What has a subject of its own is a part: `history`, `maintenance`, `exchange`, `promotion`, `secrets`, `arrivals`,
-    `grounding`, `searches`.
+
+    What has a subject of its own is a part, loaded when it is wanted: `search` finds notes, here and in a team's;
+    `searches` are the saved ones; `history` is the log, undo, redo and conflicts; `maintenance` finds and repairs
+    problems, restores, and merges conflict copies; `exchange` imports and exports; `promotion` writes often recalled
+    notes into MEMORY.md; `secrets` finds and masks credentials; `grounding` holds notes against the code of their
+    projects; `arrivals` takes in versions of this memory from other machines.
     """
+
+    history: History
+    maintenance: Maintenance
+    exchange: Exchange
+    promotion: Promoter
+    secrets: Secrets
+    grounding: Grounding
+    arrivals: Arrivals
 
     def __init__(
         self,
@@ -142,8 +165,6 @@ class Memory:
         )
         self.recalls.stale = lambda texts: self.grounding.stale(texts, seconds=grounding.SECONDS_OF_AN_ANSWER)
 
-    # What remembers and puts right is loaded when it is wanted: the first frame of the app goes without it.
-
     @property
     def store(self) -> Store:
         """What reads and writes the files."""
@@ -164,54 +185,14 @@ class Memory:
 
         return pages_owed(self.home, pages)
 
-    @cached_property
-    def history(self) -> History:
-        """The log: what ever changed, who changed it, undo, redo and conflicts."""
-        from core.services.history import History
-
-        return History(self)
-
-    @cached_property
-    def maintenance(self) -> Maintenance:
-        """What finds and repairs problems, restores, and merges conflict copies."""
-        from core.services.maintenance import Maintenance
-
-        return Maintenance(self)
-
-    @cached_property
-    def exchange(self) -> Exchange:
-        """Import and export."""
-        from core.services.exchange import Exchange
-
-        return Exchange(self)
-
-    @cached_property
-    def promotion(self) -> Promoter:
-        """What writes often recalled notes into MEMORY.md files, and knows of them."""
-        from core.services.promotion import Promoter
-
-        return Promoter(self)
-
-    @cached_property
-    def secrets(self) -> Secrets:
-        """The credentials in this memory: found, and masked."""
-        from core.services.secrets import Secrets
-
-        return Secrets(self)
-
-    @cached_property
-    def grounding(self) -> Grounding:
-        """What holds notes against the code of their projects."""
-        from core.grounding.service import Grounding
-
-        return Grounding(self)
-
-    @cached_property
-    def arrivals(self) -> Arrivals:
-        """Versions of this memory from other machines: what reads, compares and takes them in."""
-        from core.services.arrivals import Arrivals
-
-        return Arrivals(self)
+    def __getattr__(self, name: str) -> Any:
+        if name not in _PARTS:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        module, part = _PARTS[name]
+        with self.guard:
+            if name not in self.__dict__:
+                self.__dict__[name] = getattr(import_module(module), part)(self)
+        return self.__dict__[name]
 
     @classmethod
     def open(
