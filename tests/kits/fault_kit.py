@@ -22,11 +22,9 @@ from core.daily import run_daily_pass
 from core.errors import ConflictError, NuggetsError
 from core.graph.edits import edit_note
 from core.model.change import Author
-from core.pipeline.models.provider import ModelHttpError
 from core.user_folders import TEAM_NOTES
 from kits.faults import Faults, failing
 from kits.memory_files import fact_object, note_object, write_graph, write_nugget
-from kits.scripted_model import ScriptedModel
 from kits.service_kit import Clock, drain, open_pipeline
 from kits.team_pages import write_team
 from nuggets_tui.cli import program
@@ -178,13 +176,6 @@ def _drift(home: Path) -> None:
     ok("status")
 
 
-def _broken_note(home: Path) -> None:
-    path = home / "graph" / "graph.json"
-    held = json.loads(path.read_bytes())
-    held["notes"][1]["title"] = None
-    path.write_text(json.dumps(held, indent=2) + "\n")
-
-
 def _broken_file(home: Path) -> None:
     path = home / "memory.nugget.json"
     path.write_bytes(path.read_bytes()[:-20])
@@ -224,13 +215,6 @@ def _old_rows(home: Path) -> None:
         pipeline.ingest(FIRST)
         drain(pipeline)
         pipeline.remove_text("raw-")
-
-
-def _dead_job(home: Path) -> None:
-    failing_model = ScriptedModel(always=ModelHttpError("Ollama HTTP 400: bad", status=400))
-    with open_pipeline(home, failing_model, Clock()) as pipeline:
-        pipeline.ingest(FIRST)
-        drain(pipeline)
 
 
 def _three_versions(home: Path) -> None:
@@ -299,14 +283,8 @@ def _shared(home: Path) -> None:
     ok("team", "share", "Deploy day", "--to", "project", "--yes")
 
 
-def _kept_search(home: Path) -> None:
-    ok("searches", "keep", "days", "deploy")
-
-
 COMMANDS: Final[dict[str, Command]] = {
     "remember": Command(("remember", "memory", "new", "value")),
-    "remember anew": Command(("remember", "memory", "port", "5433")),
-    "remember in a new nugget": Command(("remember", "fresh", "new", "value")),
     "remember on a new day": Command(("remember", "memory", "new", "value"), _old_backup),
     "remember in no memory yet": Command(
         ("remember", "memory", "new", "value"), _no_memory, settled=False, undone=False
@@ -319,40 +297,29 @@ COMMANDS: Final[dict[str, Command]] = {
     "recall": Command(("recall", "port", "--session", "s1"), optional=True, undone=False),
     "note add": Command(("note", "add", "New", "Some text.", "--nugget", "memory", "--tag", "t")),
     "note edit": Command(("note", "edit", "Deploy day", "--content", "Fridays.")),
-    "note edit fact": Command(("note", "edit", "port", "--content", "5434")),
     "note hide": Command(("note", "hide", "port")),
-    "note unhide": Command(("note", "unhide", "port"), lambda home: ok("note", "hide", "port")),
     "note delete": Command(("note", "delete", "port", "--yes")),
     "note link": Command(("note", "link", "Deploy day", "Often")),
-    "note unlink": Command(("note", "unlink", "Deploy day", "Runner")),
     "note merge": Command(("note", "merge", "Runner again", "Runner")),
-    "note tag": Command(("note", "tag", "Runner", "port", "--tag", "t")),
-    "note move": Command(("note", "move", "project", "Runner", "port")),
     "reflect": Command(("reflect", "--all")),
     "daily pass": Command(_daily, undone=False, in_steps=True),
     "promote": Command(("promote", "--memory-dir", "pages"), _promoted),
     "promote everywhere": Command(("promote", "--all", "--yes"), _two_pages, undone=False, in_steps=True),
-    "promote anew": Command(("promote", "--memory-dir", "elsewhere"), _named_pages),
     "undo": Command(("undo",), lambda home: ok("forget", "memory", "port"), undone=False),
     "redo": Command(
         ("redo",), lambda home: (ok("forget", "memory", "port"), ok("undo")), undone=False
     ),
     "restore": Command(("restore", "{backup}", "--yes"), _back_in_time),
-    "restore a note": Command(("restore", "{backup}", "--note", "Deploy day", "--yes"), _back_in_time),
     "repair": Command(("verify", "--repair", "--yes"), _drift),
-    "repair a note": Command(("verify", "--repair", "--yes"), _broken_note, in_steps=True, undone=False),
     "repair a file": Command(("verify", "--repair", "--yes"), _broken_file, in_steps=True, undone=False),
     "resolve ours": Command(("resolve", "{conflict}", "--incoming"), _conflict, undone=False, in_steps=True),
-    "resolve theirs": Command(("resolve", "{conflict}", "--current"), _conflict, undone=False),
     "resolve copies": Command(("resolve",), _copy_of_sync, undone=False, in_steps=True, code=3),
     "merge-file": Command(
         ("merge-file", "base.json", "ours.json", "theirs.json"), _three_versions, undone=False
     ),
     "save a setting": Command(lambda memory: memory.save_settings({"search.text_weight": 0.5})),
     "keep a search": Command(("searches", "keep", "often", "tabs")),
-    "drop a search": Command(("searches", "drop", "days"), _kept_search),
     "mask": Command(("secrets", "--mask", "--yes"), _secret, undone=False, in_steps=True),
-    "say no secret": Command(("secrets", "Wifi", "--none", "--yes"), _secret),
     "ingest": Command(("ingest", "-", "--project", "memory"), input=FIRST, undone=False),
     "ingest a conversation": Command(
         ("ingest", "-", "--session", "s1", "--transcript", "talk.txt"), _conversation, input=FIRST, undone=False,
@@ -361,7 +328,6 @@ COMMANDS: Final[dict[str, Command]] = {
     "mask a text": Command(("secrets", "--mask", "--yes"), _secret_text, undone=False, in_steps=True),
     "accept": Command(("pipeline", "accept", "--above", "0.1", "--yes"), _proposals, undone=False),
     "refuse": Command(("pipeline", "refuse", "{proposal}"), _proposals, undone=False),
-    "retry": Command(("pipeline", "retry", "--all"), _dead_job, undone=False),
     "remove a text": Command(("pipeline", "remove", "raw-"), _read_text, in_steps=True),
     "restore a text": Command(
         ("pipeline", "restore", "raw-"), lambda home: (_read_text(home), ok("pipeline", "remove", "raw-")),
@@ -376,15 +342,7 @@ COMMANDS: Final[dict[str, Command]] = {
         lambda home: (_shared(home), ok("note", "edit", "Deploy day", "--content", "Fridays.")),
         team=True, undone=False,
     ),
-    "edit a team's note": Command(
-        ("note", "edit", "VPN setup", "--content", "Connect late."), _team, team=True, undone=False
-    ),
-    "write a team's index": Command(("team", "index"), _team, team=True, undone=False),
     "sweep": Command(("pipeline", "sweep"), _old_rows, undone=False, in_steps=True),
-    "pause": Command(("pipeline", "pause"), _proposals, undone=False),
-    "resume": Command(
-        ("pipeline", "resume"), lambda home: (_proposals(home), ok("pipeline", "pause")), undone=False
-    ),
 }  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import random
 import re
+import tomllib
 from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Final
@@ -16,72 +17,13 @@ from core.model.draft import Draft
 Rule = Callable[[str], str | None]
 
 
-def _words(text: str, between: str = " ") -> list[str]:
-    return text.split(between)
-
-
+_WORDS: Final[dict[str, list[str]]] = tomllib.loads(
+    (Path(__file__).parents[1] / "data" / "recall_words.toml").read_text(encoding="utf-8")
+)
 SCOPES: Final = ("user", "self", "shared", "project", "session")
-OWNERS: Final = _words(
-    "alice bruno chen dmitri elena farid grace hugo ines jonas karin lucia marta nadia oskar priya quentin rosa"
-)
-THINGS: Final = _words(
-    "billing service,gateway,invoice importer,report builder,search index,mail relay,print queue,data warehouse,"
-    "staging cluster,home server,auth proxy,photo archive,wiki,backup job,garden sensor,login page,payment webhook,"
-    "release branch,coffee order,bike lock,standup meeting,travel booking,music playlist,insurance policy,"
-    "deploy script,test runner,error handler,feature flag,message broker,cache layer,license server,time tracker",
-    ",",
-)
-ASPECTS: Final = _words(
-    "owner,port,deadline,version,location,preference,contact,password hint,budget,address,schedule,color,nickname,"
-    "endpoint,timeout,maintainer,threshold,region,format,provider",
-    ",",
-)
-LONE: Final = _words(
-    "name editor shell timezone birthday coffee browser keyboard language pronouns repository framework linter"
-    " formatter database hosting registry branch license region budget salary doctor dentist school gym allergy"
-    " passport insurance landlord mechanic pet car bike phone laptop monitor printer router backup schedule"
-    " deadline standup retrospective roadmap oncall pager dashboard changelog mailserver firewall indentation"
-)
-TOPICS: Final = _words(
-    "the tests run,the staging database lives,the release notes are written,the user likes reviews,migrations"
-    " get approved,the invoices are archived,secrets are stored,the nightly import fails,the logs are rotated,"
-    "new people get access,the certificates renew,errors are reported,the cache is cleared,payments are retried,"
-    "the fonts are licensed,translations are ordered,the mobile app is signed,customers are billed",
-    ",",
-)
-GERMAN: Final = _words(
-    "Lieblingsfarbe,Geburtstag der Mutter,Datenbankpasswort,Zeitzone,Kaffeebestellung,Adresse des Büros,"
-    "Testbefehl,Schuhgröße,bevorzugter Editor,Name des Hundes,имя кота,день рождения мамы,любимый цвет,"
-    "порт базы данных,команда для тестов,couleur préférée,adresse du bureau,numéro de téléphone,"
-    "anniversaire de Chloé,nom du chat,color favorito,cumpleaños de mamá,dirección de la oficina,"
-    "好きな食べ物,誕生日,東京の住所,喜欢的颜色,数据库端口,좋아하는 색,개발 서버 주소,اسم القطة,עיר מגורים",
-    ",",
-)
-
-# Everyday words that no key above holds; the last lines are a letter or two away from words of the keys.
-ALIEN: Final = _words(
-    "apple banana mountain river thunder whisper blanket candle dolphin eagle forest giraffe harvest island jungle"
-    " kitten lemon marble noodle ocean pepper quilt rabbit sunset tulip umbrella velvet walnut zebra anchor bamboo"
-    " cactus daisy emerald feather glacier hammock igloo jasmine koala lantern meadow nectar orchid penguin"
-    " raspberry saddle teapot violin waffle yogurt quantum orbit plasma sonnet ballet opera mosaic fossil comet"
-    " gentle swim borrow climb laugh purple elephant dragon castle wizard pirate treasure desert astronaut"
-    " carpenter bakery harbour orchestra trumpet museum festival sculpture philosophy gravity molecule dinosaur"
-    " horse stone part serve coat text sort lost fort mouse reason religion legion vision collar dolor bride"
-    " border barge widget garter garlic carriage silver relax really reply quest pager parade poster"
-    " master mastery foster cluttered muster stagger strange roster rotor listen silent inlet tinsel enlist"
-    " posture bingo brook chess lobby locker fright broken baker boring latitude shallow spell"
-)
-# Words that say little: with everyday words beside them they still ask for nothing that a key holds.
-GENERIC: Final = _words("thing stuff number file kind item person word list everything place")
-STOP: Final = _words("the a of is what how do we my for in to with which who was are about this that and")
-ABSURD: Final = (
-    "what is the {} {} called?", "how many {} fit in a {}", "tell me about the {} in the {}",
-    "where did the {} hide the {}", "which {} has the loudest {}", "is the {} made of {}", "the {} of the {}",
-    "do you remember the {} {}", "is there a file about {} and {}", "what number of {} makes a {}",
-    "show me everything on {} {}", "how do i get a {} to {}", "why is the {} {}", "a thing that can {} a {}",
-)  # fmt: skip
-QUESTIONS: Final = ("what is the {}", "{} please", "tell me the {}", "do you know the {}?", "which {} do we use",
-             "remind me of the {}", "{} today")  # fmt: skip
+OWNERS, THINGS, ASPECTS, LONE = (_WORDS[name] for name in ("owners", "things", "aspects", "lone"))
+TOPICS, GERMAN, ALIEN, GENERIC = (_WORDS[name] for name in ("topics", "german", "alien", "generic"))
+STOP, ABSURD, QUESTIONS, VALUES = (_WORDS[name] for name in ("stop", "absurd", "questions", "values"))
 
 
 def scoped(dice: random.Random, count: int) -> str:
@@ -129,11 +71,6 @@ def crowded(dice: random.Random, count: int) -> str:
     """As `scoped`, with the odd key of one letter, which the original finds in nearly every sentence."""
     return dice.choice("aeio") if dice.random() < 0.02 else scoped(dice, count)
 
-
-VALUES: Final = (
-    "54{}", "every {} days, before noon", "https://{1}.example/{0}", "the {1} room on floor {0}", "make {1} ENV=prod",
-    "ask the {1} team, {0} euros at most", "src/{1}/part{0}.ts", "{1} and nothing else", "version {0}.{0}",
-)  # fmt: skip
 
 STYLES: Final[dict[str, Callable[[random.Random, int], str]]] = {
     "scoped": scoped, "snake": snake, "camel": camel, "numbered": numbered, "sentence": sentence, "lone": lone,
