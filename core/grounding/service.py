@@ -271,6 +271,7 @@ def page_lines(page: Path) -> list[tuple[int, Standing]]:
         for number, line in enumerate(text.split("\n"), 1)
         for one in references(line, around.top)
     ]
-    made = [*_bind(named, tree, lambda number: [written().get(number, tree.head)], name.rpartition("/")[0])]
+    made = _bind(named, tree, lambda number: [written().get(number, tree.head)], name.rpartition("/")[0])
+    made.sort(key=lambda one: (one[0], one[1].reference.start))
     told = zip((line for line, _ in made), States(tree).standings([one for _, one in made]), strict=True)
-    return sorted((one for one in told if one[1].state in TOLD[:2]), key=lambda one: one[0])
+    return [one for one in told if one[1].state in TOLD[:2]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from core.model.judgement import Stale, Standing
 
 _PAGES: Final = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", "MEMORY.md", ".claude/CLAUDE.md")
+_PASSED_OVER: Final = frozenset(
+    (".git", ".venv", "venv", "node_modules", "site-packages", "target", "dist", "build")
+)
 _GONE = 1
 
 
@@ -33,10 +36,10 @@ _GONE = 1
 def check(call: Invocation, path: Path | None, fix: bool, yes: bool) -> int:
     """List what notes and pages name of the code and what moved or is gone since.
 
-    Looked at are the notes of the project you are in and its AGENTS.md, CLAUDE.md and GEMINI.md; with PATH a page, or
-    all pages of a folder. Nothing is said of what another branch may have, or was never there. Exit code 1 where
-    something is gone, for CI and hooks before a commit. With --fix files and commands that moved are named anew in
-    notes, as one change; pages stay yours to edit.
+    Looked at are the notes of the project you are in and its AGENTS.md, CLAUDE.md, GEMINI.md and MEMORY.md; with PATH a
+    page, or all pages of a folder. Nothing is said of what another branch may have, or was never there. Exit code 1
+    where something is gone, for CI and hooks before a commit. With --fix files that moved are named where they are now
+    in notes, as one change; pages stay yours to edit.
     """
     stale = {} if path else _stale_notes(call)
     pages = (
@@ -109,16 +112,27 @@ def _stale_notes(call: Invocation) -> dict[str, Stale]:
 
 def _stale_pages(path: Path) -> Sequence[tuple[Path, int, Standing]]:
     """The lines of pages that name what moved or is gone: of a page, or of those of a folder."""
-    pages = [path] if path.is_file() else sorted(path.rglob("*.md")) if path.is_dir() else []
+    pages = [path] if path.is_file() else [*_pages_in(path)]
     if not pages:
         raise InvalidInputError("there is no such page", where=str(path), kept="nothing was checked")
     return [line for page in pages for line in _lines_of(page)]
 
 
+def _pages_in(folder: Path) -> Iterator[Path]:
+    """The pages in a folder, without those of libraries that lie in it."""
+    for top, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name not in _PASSED_OVER)
+        yield from (Path(top, name) for name in sorted(names) if name.endswith(".md"))
+
+
 def _lines_of(page: Path) -> list[tuple[Path, int, Standing]]:
     from core.grounding.service import page_lines
 
-    return [(page, *one) for one in page_lines(page)] if page.is_file() else []
+    try:
+        return [(page, *one) for one in page_lines(page)] if page.is_file() else []
+    except OSError as error:
+        what = f"the page cannot be read: {error.strerror}"
+        raise InvalidInputError(what, where=str(page), kept="nothing was checked") from error
 
 
 def _fixed(call: Invocation, stale: dict[str, Stale], yes: bool) -> str:

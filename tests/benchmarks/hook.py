@@ -26,19 +26,19 @@ def main() -> None:
         project = home / "project"
         (project / ".git").mkdir(parents=True)
         program = [str(Path(sys.executable).with_name("nuggets"))]
-        subprocess.run(
-            [*program, "note", "add", "Deploy", "With make ship."],
-            env=environ,
-            check=True,
-            capture_output=True,
-        )
+        (project / "a.py").touch()
+        for title, text in (("Deploy", "With make ship."), ("Made", "Never edit a.py by hand.")):
+            words = [*program, "note", "add", title, text]
+            subprocess.run(words, cwd=project, env=environ, check=True, capture_output=True)
         about = {"session_id": "s", "cwd": str(project)}
+        file = {"file_path": str(project / "a.py")}
         events = {
             "prompt": {**about, "hook_event_name": "UserPromptSubmit", "prompt": PROMPT},
             "prompt that is kept": {
                 **about, "hook_event_name": "UserPromptSubmit", "prompt": "Remember that the port is 5433.",
             },
-            "edit": {**about, "hook_event_name": "PostToolUse", "tool_input": {"file_path": str(project / "a.py")}},
+            "edit": {**about, "hook_event_name": "PostToolUse", "tool_input": file},
+            "before an edit": {**about, "hook_event_name": "PreToolUse", "tool_input": file},
             "session start": {**about, "hook_event_name": "SessionStart"},
             "end of the turn": {**about, "hook_event_name": "Stop"},
         }  # fmt: skip
