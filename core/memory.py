@@ -580,13 +580,13 @@ class Memory:
         """
         from core.search.conditions import NEW_WITHIN, Elsewhere
 
-        arrived = self.arrivals.arrived_since(since or iso(self.clock() - NEW_WITHIN))
-        return Elsewhere(arrived, self.projects, cache(self._stale_ids))
+        def stale() -> frozenset[str]:
+            """The notes that name code that moved or is gone."""
+            found = self.stale_of(self.snapshot.visible).items()
+            return frozenset(id for id, one in found if one.lost)
 
-    def _stale_ids(self) -> frozenset[str]:
-        """The notes that name code that moved or is gone."""
-        found = self.stale_of(self.snapshot.visible).items()
-        return frozenset(id for id, one in found if one.lost)
+        arrived = self.arrivals.arrived_since(since or iso(self.clock() - NEW_WITHIN))
+        return Elsewhere(arrived, self.projects, cache(stale))
 
     @property
     def projects(self) -> Mapping[str, str]:

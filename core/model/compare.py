@@ -44,6 +44,8 @@ def differences(before: Snapshot, after: Snapshot, progress: Progress | None = N
     """
     facts: list[FactChange] = []
     nuggets: list[NuggetChange] = []
+    # What is not there of such a nugget may be in its file.
+    unread = {one.nugget for one in after.problems if one.kind is ProblemKind.UNREADABLE_FACT}
     for name in sorted(before.by_name.keys() | after.by_name.keys()):
         old, new = before.by_name.get(name), after.by_name.get(name)
         if old is new or (old is not None and old.problem) or (new is not None and new.problem):
@@ -52,17 +54,8 @@ def differences(before: Snapshot, after: Snapshot, progress: Progress | None = N
             metas = (old.meta if old else None), (new.meta if new else None)
             nuggets.append(NuggetChange(name=name, before=metas[0], after=metas[1]))
         changes = _fact_changes(name, old.facts if old else (), new.facts if new else ())
-        whole = facts_are_whole(after, name)
-        facts += (change for change in changes if whole or change.after is not None)
+        facts += (change for change in changes if name not in unread or change.after is not None)
     return Differences(tuple(_note_changes(before, after, progress)), tuple(facts), tuple(nuggets))
-
-
-def facts_are_whole(snapshot: Snapshot, nugget: str) -> bool:
-    """Whether every fact of a nugget could be read, so that one which is not there is gone."""
-    return not any(
-        problem.nugget == nugget and problem.kind is ProblemKind.UNREADABLE_FACT
-        for problem in snapshot.problems
-    )
 
 
 def _note_changes(before: Snapshot, after: Snapshot, progress: Progress | None) -> Iterator[NoteChange]:

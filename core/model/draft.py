@@ -125,16 +125,15 @@ class Draft:
 
     def new_place(self, kind: str, nugget: str, title: str) -> tuple[str, Page | None]:
         """An id that no note bears yet, and the page of the new note where notes are pages of a team."""
-        if self.team is None:
-            return self.new_id(kind, nugget), None
-        return self.team.place(title, lambda id: self.exists(id) or id in self._notes)
 
-    def new_id(self, kind: str, nugget: str) -> str:
-        """An id that no note bears yet."""
-        while True:
-            made = note_id(kind, nugget, self.ids())
-            if not self.exists(made) and made not in self._notes:
-                return made
+        def taken(id: str) -> bool:
+            return self.exists(id) or id in self._notes
+
+        if self.team is not None:
+            return self.team.place(title, taken)
+        while taken(made := note_id(kind, nugget, self.ids())):
+            continue
+        return made, None
 
     def holders(self, id: str) -> list[Note]:
         """The notes that hold a link to this one."""

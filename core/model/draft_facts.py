@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
 
 from core.model.change import FactChange
 from core.model.fact import Fact
@@ -29,6 +28,7 @@ class DraftFacts:
         self._order = [_Held(place, fact) for place, fact in enumerate(before)]
         self._of_key = {held.fact.key: held for held in self._order}
         self._of_folded: dict[str, list[_Held]] | None = None
+        self._stood = {fact.key: place for place, fact in enumerate(before)}
 
     @property
     def facts(self) -> tuple[Fact, ...]:
@@ -51,10 +51,13 @@ class DraftFacts:
         if held is not None:
             held.fact = fact
             return
-        held = _Held(self._taken_out(fact.key), fact)
-        if held.origin is not None:
-            before = (one.origin is not None and one.origin < held.origin for one in self._order)
-            place = sum(before)
+        origin = self._stood.get(fact.key)
+        if origin is not None and any(one.origin == origin for one in self._order):
+            # It stands there under another key.
+            origin = None
+        held = _Held(origin, fact)
+        if origin is not None:
+            place = sum(one.origin is not None and one.origin < origin for one in self._order)
         self._order.insert(len(self._order) if place is None else max(0, place), held)
         self._hold(held)
 
@@ -100,17 +103,6 @@ class DraftFacts:
             for held in self._order:
                 self._of_folded.setdefault(exact_form(held.fact.key), []).append(held)
         return self._of_folded
-
-    @cached_property
-    def _origin_of_key(self) -> dict[str, int]:
-        return {fact.key: place for place, fact in enumerate(self._before)}
-
-    def _taken_out(self, key: str) -> int | None:
-        """Where a fact stood that is not there any more under any key; None for one that never was."""
-        origin = self._origin_of_key.get(key)
-        if origin is None or any(held.origin == origin for held in self._order):
-            return None
-        return origin
 
     def changes(self, nugget: str) -> Iterator[FactChange]:
         """What differs: changed and removed facts with their place before, then new ones with their place after."""

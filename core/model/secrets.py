@@ -95,18 +95,13 @@ def holders(snapshot: Snapshot, progress: Progress | None = None) -> Iterator[Ho
 
 def refused_marks(extra: dict[str, Any], found: tuple[Held, ...]) -> dict[str, Any]:
     """A note's or fact's unknown fields with these values said to be no secrets."""
-    marks = dict.fromkeys([*_marks(extra), *(_mark(held.value) for held in found)])
+    marks = dict.fromkeys([*_marks(extra), *(mark_of(held.value) for held in found)])
     return {**extra, NOT_SECRET: list(marks)}
 
 
 def mark_of(value: str) -> str:
     """What a value is remembered by once a person said that it is no secret; it does not tell the value."""
-    return _mark(value)
-
-
-def forget_texts() -> None:
-    """Lets go of the texts that were looked at."""
-    held_in.cache_clear()
+    return hashlib.blake2b(value.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 @lru_cache(maxsize=_KEPT)
@@ -121,13 +116,9 @@ def _without_refused(found: tuple[Held, ...], extra: dict[str, Any]) -> tuple[He
     if not found or NOT_SECRET not in extra:
         return found
     refused = _marks(extra)
-    return tuple(held for held in found if _mark(held.value) not in refused)
+    return tuple(held for held in found if mark_of(held.value) not in refused)
 
 
 def _marks(extra: dict[str, Any]) -> list[str]:
     known = extra.get(NOT_SECRET)
     return [mark for mark in known if isinstance(mark, str)] if isinstance(known, list) else []
-
-
-def _mark(value: str) -> str:
-    return hashlib.blake2b(value.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

@@ -294,7 +294,13 @@ class History:
         except ConflictError as error:
             id, dot, _ = about.partition(".")
             if later:
-                named = ", ".join(f"{one.id} ({_by_whom_and_what(one.change_set)})" for one in later[:3])
+                # Reflection says who it is in its reasons already.
+                said = ((one.id, one.change_set) for one in later[:3])
+                by = (
+                    (id, "" if one.kind == "reflection" else f"{one.author}: ", one.reason)
+                    for id, one in said
+                )
+                named = ", ".join(f"{id} ({who}{reason})" for id, who, reason in by)
                 error.reword(todo=f"later changes are in the way: {named}; undo them first")
             elif dot:
                 todo = f"another change of the same entry is in the way: undo that first, or undo {id} as a whole"
@@ -542,10 +548,3 @@ def _worded(change_set: ChangeSet, conflict: Conflict | None, text: str) -> Chan
         notes=tuple(map(worded_note, change_set.notes)),
         facts=tuple(map(worded_fact, change_set.facts)),
     )
-
-
-def _by_whom_and_what(change_set: ChangeSet) -> str:
-    # Reflection says who it is in its reasons already.
-    if change_set.kind == "reflection":
-        return change_set.reason
-    return f"{change_set.author}: {change_set.reason}"

@@ -17,7 +17,7 @@ from core.model.draft import Draft
 from core.model.masks import Masks
 from core.model.note import replace
 from core.model.progress import Progress
-from core.model.secrets import Holder, forget_texts, holders, refused_marks, secrets_of, secrets_of_fact
+from core.model.secrets import Holder, held_in, holders, refused_marks, secrets_of, secrets_of_fact
 from core.model.snapshot import Snapshot
 from core.services.log_access import of_the_log
 from core.storage.cache import cache_folder, remove_cache
@@ -185,7 +185,7 @@ class Secrets:
             done = ChangeSet(id=id, at=at, author=memory.author, reason=REASON, kind="mask")
             with partly_done(HALFWAY, GO_ON):
                 done = self._mask(masks, done) if masks else done
-            forget_texts()
+            held_in.cache_clear()
             # The next undo says that this one cannot be undone.
             memory.window.made.append(done.id)
             memory.search.forget()

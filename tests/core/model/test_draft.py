@@ -57,7 +57,7 @@ def test_new_ids_are_free_also_of_removed_and_unreadable_notes() -> None:
     taken = make_note(0xA0)
     draft = make_draft(taken, set_aside=frozenset({"note-memory-000000a1"}))
     draft.remove(taken.id)
-    assert draft.new_id("note", "memory") == "note-memory-000000a2"
+    assert draft.new_place("note", "memory", "")[0] == "note-memory-000000a2"
 
 
 def test_taking_a_change_set_back_swaps_before_and_after() -> None:

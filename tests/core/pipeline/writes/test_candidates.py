@@ -37,7 +37,11 @@ def put(writes: Writes, *texts: str, nugget: str = "memory") -> None:
 
     def edit(draft: Draft) -> None:
         for text in texts:
-            draft.put(Note(id=draft.new_id("note", nugget), nugget_name=nugget, title="Note", content=text))
+            draft.put(
+                Note(
+                    id=draft.new_place("note", nugget, "")[0], nugget_name=nugget, title="Note", content=text
+                )
+            )
 
     writes.memory.change("made", edit)
 
