@@ -180,63 +180,46 @@ _TYPES: Final[dict[str, FactType]] = {name: name for name in FACT_TYPES} | {"rat
 _Item = TypeVar("_Item", ExtractedFact, ExtractedRelation)
 
 
-class Warnings:
-    """Warnings in the order they came; beyond a hundred they are counted only."""
-
-    def __init__(self) -> None:
-        self._said: list[str] = []
-        self._more = 0
-
-    def add(self, warning: str) -> None:
-        if len(self._said) < _MOST_WARNINGS:
-            self._said.append(warning)
-        else:
-            self._more += 1
-
-    def all(self) -> tuple[str, ...]:
-        return (*self._said, *([f"and {self._more} more warnings"] if self._more else []))
-
-
 def _valid(
-    found: JsonObject, name: str, warnings: Warnings, read: Callable[[Json], _Item | None]
+    found: JsonObject, name: str, warnings: list[str], read: Callable[[Json], _Item | None]
 ) -> list[_Item]:
     items = found.get(name)
     if not isinstance(items, list):
         if items is not None:
-            warnings.add(f"{name} is not a list")
+            warnings.append(f"{name} is not a list")
         return []
     return [item for item in map(read, items) if item is not None]
 
 
-def _most_confident(items: Sequence[_Item], most: int, name: str, warnings: Warnings) -> tuple[_Item, ...]:
+def _most_confident(items: Sequence[_Item], most: int, name: str, warnings: list[str]) -> tuple[_Item, ...]:
     if len(items) <= most:
         return tuple(items)
-    warnings.add(f"Truncated {name} from {len(items)} to {most}")
+    warnings.append(f"Truncated {name} from {len(items)} to {most}")
     best = sorted(range(len(items)), key=lambda place: (-items[place].confidence, place))[:most]
     return tuple(items[place] for place in sorted(best))
 
 
-def _fact(item: Json, source: Source, limits: Limits, warnings: Warnings) -> ExtractedFact | None:
+def _fact(item: Json, source: Source, limits: Limits, warnings: list[str]) -> ExtractedFact | None:
     if not isinstance(item, dict):
-        warnings.add("Fact is not an object")
+        warnings.append("Fact is not an object")
         return None
     content = item.get("content")
     if not isinstance(content, str):
-        warnings.add("Fact missing content string")
+        warnings.append("Fact missing content string")
         return None
     # A model may join pieces that stood too far apart in the text to be recognised as a credential.
     content = redact(_tame(content)).text
     if len(content) > limits.longest_fact:
-        warnings.add(f"Fact truncated from {len(content)} to {limits.longest_fact} characters")
+        warnings.append(f"Fact truncated from {len(content)} to {limits.longest_fact} characters")
         content = content[: limits.longest_fact].rstrip()
     length = len(content.replace(MARK, "").strip())
     if length < limits.shortest_fact:
-        warnings.add(f'Fact too short ({length} characters): "{excerpt(content)}"')
+        warnings.append(f'Fact too short ({length} characters): "{excerpt(content)}"')
         return None
     named, quote = item.get("type"), item.get("quote")
     kind = _TYPES.get(named.strip().lower()) if isinstance(named, str) else None
     if kind is None:
-        warnings.add(f'Invalid type "{excerpt(named)}", taken as fact')
+        warnings.append(f'Invalid type "{excerpt(named)}", taken as fact')
         kind = "fact"
     said = source.grounding(
         content,
@@ -244,27 +227,27 @@ def _fact(item: Json, source: Source, limits: Limits, warnings: Warnings) -> Ext
         preference=kind == "preference",
     )
     if not said.quote:
-        warnings.add(f'Fact ungrounded, review needed: "{excerpt(content)}"')
+        warnings.append(f'Fact ungrounded, review needed: "{excerpt(content)}"')
     return ExtractedFact(content, kind, clamped(item.get("confidence")), said.quote, said.order)
 
 
-def _relation(item: Json, limits: Limits, warnings: Warnings) -> ExtractedRelation | None:
+def _relation(item: Json, limits: Limits, warnings: list[str]) -> ExtractedRelation | None:
     if not isinstance(item, dict):
-        warnings.add("Entity is not an object")
+        warnings.append("Entity is not an object")
         return None
     names: list[str] = []
     for key in ("source", "relationship", "target"):
         said = item.get(key)
         name = " ".join(redact(_tame(said)).text.split()) if isinstance(said, str) else ""
         if len(name) > limits.longest_name:
-            warnings.add(f"Entity name truncated from {len(name)} to {limits.longest_name} characters")
+            warnings.append(f"Entity name truncated from {len(name)} to {limits.longest_name} characters")
         names.append(name[: limits.longest_name].rstrip())
     source, relationship, target = names
     if not source or not target or MARK in source or MARK in target:
-        warnings.add("Entity missing source or target")
+        warnings.append("Entity missing source or target")
         return None
     if not relationship:
-        warnings.add("Entity missing relationship")
+        warnings.append("Entity missing relationship")
         return None
     types = [
         named
@@ -325,9 +308,10 @@ def extract(
 
 def _read(answer: Answer, seen: str, limits: Limits) -> Extraction:
     """What an answer says. seen: the text as the model saw it, in which the quote of each fact is looked for."""
-    warnings, source = Warnings(), Source(seen)
+    source = Source(seen)
+    warnings: list[str] = []
     if says_nothing(answer):
-        warnings.add("Answer has neither facts nor entities")
+        warnings.append("Answer has neither facts nor entities")
         found: JsonObject = {}
     else:
         found = last_object(answer, _KEYS, lambda one: any(isinstance(one.get(key), list) for key in _KEYS))
@@ -339,5 +323,7 @@ def _read(answer: Answer, seen: str, limits: Limits) -> Extraction:
     )
     most = {"facts": limits.most_facts, "entities": limits.most_relations}
     full = len(kept[0]) >= limits.most_facts or len(kept[1]) >= limits.most_relations
+    more = len(warnings) - _MOST_WARNINGS
     over = full and any(isinstance(one := found.get(key), list) and len(one) > most[key] for key in most)
-    return Extraction(*kept, warnings.all(), answer.model, EXTRACT_VERSION, calls=1, full=full, over=over)
+    told = (*warnings[:_MOST_WARNINGS], *([f"and {more} more warnings"] if more > 0 else []))
+    return Extraction(*kept, told, answer.model, EXTRACT_VERSION, calls=1, full=full, over=over)

@@ -45,8 +45,6 @@ _LOOK_MS: Final = 5_000
 # Who answered so lately is taken for there.
 _RECENT_MS: Final = 600_000
 _LONGEST_ERROR: Final = 500
-# Errors of which one is enough to leave a provider alone.
-_AT_ONCE: Final = ("unavailable", "model_missing", "asked_to_wait")
 # Embeddings of stored texts leave such a share of the day's calls to the reading of new ones.
 _SHARE_LEFT: Final = 2
 
@@ -376,11 +374,6 @@ class ModelCaller:
             fallbacks_today=today.fallbacks,
             last_error_kind=breaker.error_class if troubled else "",
         )
-
-    def troubled(self) -> bool:
-        """Whether the provider failed so often that it was left alone, and has not answered since."""
-        breaker = Breaker() if self.provider is None else self._breaker(self.provider)
-        return breaker.failures >= self._threshold or breaker.error_class in _AT_ONCE
 
     def last_ok_at(self) -> int:
         """When a provider last answered, epoch ms; 0 for never."""

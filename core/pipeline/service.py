@@ -441,7 +441,7 @@ class Pipeline:
     def wake(self) -> int:
         """Ends the rest of jobs that failed, for them to be tried when somebody works next; how many rested."""
         with self.database.write(lasting=False) as writer:
-            woken = writer.jobs.wake(self.now(), outages_only=False)
+            woken = writer.jobs.wake(self.now())
         self.nudge()
         return woken
 

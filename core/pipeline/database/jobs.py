@@ -85,11 +85,6 @@ class Lease:
     payload: Mapping[str, Any] = field(default_factory=dict)
 
 
-def _quoted(names: Iterable[str]) -> str:
-    """Names of ours as SQL lists them."""
-    return ", ".join(f"'{name}'" for name in names)
-
-
 def _text(value: Mapping[str, Any] | None) -> str:
     return json.dumps(value or {}, ensure_ascii=False)
 
@@ -350,16 +345,11 @@ class Jobs(Rows):
         """Lets all dead jobs wait again, the newest of each target; how many."""
         return self._revive(self.column(f"SELECT id FROM jobs WHERE status = 'dead' AND {_NEWEST}"), now)
 
-    def rests_for_outage(self, now: int) -> bool:
-        """Whether a job rests since an outage."""
-        resting = f"status = 'pending' AND run_after > ? AND error_class IN ({_quoted(OUTAGES)})"
-        return self.has(f"SELECT 1 FROM jobs WHERE {resting} LIMIT 1", now)
-
-    def wake(self, now: int, *, outages_only: bool = True) -> int:
-        """Ends the rest of jobs, since the provider is back or a person asks; how many. outages_only: no other ones."""
-        only = f"error_class IN ({_quoted(OUTAGES)})" if outages_only else "error_class <> ''"
+    def wake(self, now: int) -> int:
+        """Ends the rest of jobs that failed, since a person asks; how many."""
         return self.run(
-            f"UPDATE jobs SET run_after = ?1 WHERE status = 'pending' AND run_after > ?1 AND {only}", now
+            "UPDATE jobs SET run_after = ?1 WHERE status = 'pending' AND run_after > ?1 AND error_class <> ''",
+            now,
         )
 
     def _revive(self, ids: Iterable[int], now: int) -> int:

@@ -351,7 +351,7 @@ class Worker:
             kept = (f"texts are waiting: {self._kept_by}",) if self._kept_by else ()
             return replace(done, warnings=kept)
         self._current = lease
-        troubled, answered_at, notes = caller.troubled(), caller.last_ok_at(), 0
+        answered_at, notes = caller.last_ok_at(), 0
         context = JobContext(
             self._database, configuration, caller, self._memory, self._now, lease,
             self._heartbeat(lease, configuration), self._network,
@@ -360,9 +360,6 @@ class Worker:
             with self._database.errors():
                 warnings, notes = _RUN[lease.job.type](context)
             self._failures = 0
-            caller.flush()
-            if troubled and not caller.troubled():
-                self._end_outage()
         except LostLeaseError as error:
             warnings = (error.message,)
         except Exception as error:
@@ -391,12 +388,6 @@ class Worker:
                     raise LostLeaseError(lease.job.id)
 
         return beat
-
-    def _end_outage(self) -> None:
-        """Wakes the jobs that rest for an outage, once the provider has answered."""
-        if self._database.reading.jobs.rests_for_outage(self._now()):
-            with self._database.write(lasting=False) as writer:
-                writer.jobs.wake(self._now())
 
     def _lease(self, configuration: PipelineConfiguration, caller: ModelCaller) -> Lease | None:
         """A job of the type whose turn it is, of those that may be worked on now."""
