@@ -80,14 +80,8 @@ _BLANK_LINE: Final = re.compile(r"[^\S\n\r\v\f\x85\u2028\u2029]*+(?:[\n\r\v\f\x8
 _HEADING: Final = re.compile(r" {0,3}#{1,6}[ \t]|<h[1-6]\b", re.IGNORECASE)
 _BOUNDARY: Final = re.compile(r"[.!?…]++[\"'”’»)\]}*_`]*+\s++|[。！？]++[」』）”’]*+\s*+")
 _SPACE: Final = re.compile(r"\s++")
-# What goes on the grapheme before it: joiners, tones of skin, letters of flags' tags, later parts of a Korean syllable.
-_CONTINUES: Final = re.compile("[\u200d\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f\u1160-\u11ff\ud7b0-\ud7fb]")
-# Two letters of flags make one; a leading consonant of Korean waits for its vowel.
-_FLAGS: Final = re.compile("[\U0001f1e6-\U0001f1ff]*")
-_LEADING: Final = re.compile("[\u1100-\u115f\ua960-\ua97c]")
-_KOREAN: Final = re.compile("[\u1100-\u115f\ua960-\ua97c\uac00-\ud7a3]")
-# A consonant after one of these is written into the one before it.
-_VIRAMA_CLASS: Final = 9
+# What goes on the grapheme before it: joiners and tones of skin.
+_CONTINUES: Final = "\u200d\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff"
 # How far an end of an excerpt is moved, as a part of the whole, so that no word is cut.
 _LEEWAY: Final = 8
 
@@ -123,7 +117,7 @@ def _end(text: str, begin: int, limit: int, *, least: int) -> int:
         _line_start(text, low, limit)
         or _last_end(_BOUNDARY, text, low, limit)
         or _last_end(_SPACE, text, low, limit)
-        or _before_cluster(text, limit, max(least, begin + 1))
+        or _apart(text, range(limit, max(least, begin + 1, limit - _LONGEST_CLUSTER) - 1, -1))
     )
 
 
@@ -132,17 +126,13 @@ def _begin(text: str, end: int, overlap: int) -> int:
     nominal = end - overlap
     if not overlap or nominal <= 0:
         return max(0, nominal)
-    if _is_start(text, nominal):
+    if _LINE_END.match(text, nominal - 1) and not text.startswith("\n", nominal):
         return nominal
     for pattern in (_LINE_END, _BOUNDARY, _SPACE):
         found = pattern.search(text, nominal, end)
         if found is not None and found.end() < end and not _joined(text, found.end()):
             return found.end()
-    return _after_cluster(text, nominal, end)
-
-
-def _is_start(text: str, place: int) -> bool:
-    return _LINE_END.match(text, place - 1) is not None and not text.startswith("\n", place)
+    return _apart(text, range(nominal, min(end, nominal + _LONGEST_CLUSTER) + 1))
 
 
 def _line_start(text: str, low: int, limit: int) -> int:
@@ -168,36 +158,21 @@ def _last_end(pattern: re.Pattern[str], text: str, low: int, limit: int) -> int:
     return last
 
 
-def _before_cluster(text: str, place: int, least: int) -> int:
-    """The place, or the one before it that parts two graphemes."""
-    for earlier in range(place, max(least, place - _LONGEST_CLUSTER) - 1, -1):
-        if not _joined(text, earlier):
-            return earlier
-    return place
-
-
-def _after_cluster(text: str, place: int, most: int) -> int:
-    for later in range(place, min(most, place + _LONGEST_CLUSTER) + 1):
-        if not _joined(text, later):
-            return later
-    return place
+def _apart(text: str, places: range) -> int:
+    """The first of some places that parts two graphemes, else the first."""
+    return next((place for place in places if not _joined(text, place)), places.start)
 
 
 def _joined(text: str, place: int) -> bool:
-    """Whether the characters before and at a place are parts of one grapheme; near to UAX 29, without its tables."""
+    """Whether the characters before and at a place are parts of one grapheme: of a letter with its marks, of an emoji
+    that is joined of several, of a line's end. Where a text has no white space for long a flag may be cut.
+    """
     if not 0 < place < len(text):
         return False
     before, after = text[place - 1], text[place]
-    if before < "\u0300" and after < "\u0300":
+    if after < "\u0300":
         return before == "\r" and after == "\n"
-    if before == "\u200d" or _CONTINUES.match(after) or unicodedata.category(after) in ("Mn", "Mc", "Me"):
-        return True
-    if unicodedata.combining(before) == _VIRAMA_CLASS and after.isalpha():
-        return True
-    if _FLAGS.fullmatch(after):
-        flags = _FLAGS.match(text[max(0, place - 2 * _LONGEST_CLUSTER) : place][::-1])
-        return flags is not None and flags.end() % 2 == 1
-    return _LEADING.match(before) is not None and _KOREAN.match(after) is not None
+    return before == "\u200d" or after in _CONTINUES or unicodedata.category(after) in ("Mn", "Mc", "Me")
 
 
 def excerpt(text: str, wordings: Iterable[str], most: int) -> TextSpan:
