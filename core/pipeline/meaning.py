@@ -24,8 +24,8 @@ from core.pipeline.database.notes import Kind
 from core.pipeline.database.tables import Tables
 from core.pipeline.intake.normalisation import content_hash
 from core.pipeline.intake.redaction import redact
+from core.pipeline.model_calls import embedder_of, reranker_of
 from core.pipeline.models.answers import last_object
-from core.pipeline.models.factory import embedder_of, reranker_of
 from core.pipeline.models.provider import (
     Answer,
     AskedToWaitError,

@@ -1,4 +1,6 @@
-"""Calls a model: what is refused beforehand, what is recorded of each call, and which fallback is asked."""
+"""Calls the models of a configuration: what is refused beforehand, what is recorded of each call, and which fallback is
+asked.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,8 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, NoReturn, Protocol
 from core.errors import NuggetsError
 from core.pipeline.database.calls import THRESHOLD, Breaker, is_fault, opens_at_once, pause_ms
 from core.pipeline.database.connection import Database
-from core.pipeline.models.commands import NEVER_ASKED
-from core.pipeline.models.factory import embedder_of, fallback_of, provider_of
+from core.pipeline.models.commands import NEVER_ASKED, ClaudeCode, OpenCode, OwnCommand
+from core.pipeline.models.ollama import Ollama
 from core.pipeline.models.provider import (
     Answer,
     AskedToWaitError,
@@ -30,10 +32,17 @@ from core.pipeline.models.provider import (
 from core.pipeline.records import ProviderHealth
 from core.pipeline.transaction_guard import assert_outside_transaction
 from core.schedule import local_zone
-from core.settings.pipeline_sections import PipelineConfiguration
+from core.settings.pipeline_sections import DEFAULT_MODELS, PipelineConfiguration
+from core.settings.pipeline_sections import Provider as ProviderName
 
 if TYPE_CHECKING:
     from core.pipeline.database.tables import Tables
+
+# Room for twenty facts and fifty relations; a model that repeats itself ends there.
+ANSWER_TOKENS: Final = 4_096
+# What is extracted should not change from one call to the next.
+TEMPERATURE: Final = 0.1
+
 
 NO_MODEL: Final = "no model is configured"
 NO_EMBEDDER: Final = "no model for embeddings is configured"
@@ -47,6 +56,58 @@ _RECENT_MS: Final = 600_000
 _LONGEST_ERROR: Final = 500
 # Embeddings of stored texts leave such a share of the day's calls to the reading of new ones.
 _SHARE_LEFT: Final = 2
+
+
+# The providers that a configuration names
+
+
+def provider_of(configuration: PipelineConfiguration) -> NamedProvider | None:
+    """The provider of a configuration; None when it names none."""
+    return _made(configuration.extraction.provider, configuration.extraction.model, configuration)
+
+
+def fallback_of(configuration: PipelineConfiguration) -> NamedProvider | None:
+    """The provider that is asked when the other fails, with its own model; None for none, or the same one."""
+    name = configuration.extraction.fallback_provider
+    if name == configuration.extraction.provider or configuration.extraction.provider == "none":
+        return None
+    return _made(name, DEFAULT_MODELS[name], configuration)
+
+
+def embedder_of(configuration: PipelineConfiguration) -> EmbeddingProvider | None:
+    """The provider of embeddings; None where no model is named for them."""
+    part = configuration.embedding
+    if not part.model or part.provider != "ollama":
+        return None
+    endpoint = part.endpoint or configuration.extraction.endpoint
+    return Ollama(endpoint, part.model, dimensions=part.dimensions)
+
+
+def reranker_of(configuration: PipelineConfiguration) -> NamedProvider | None:
+    """The model that puts hits in order; None where none is named, or there is no provider."""
+    part = configuration.reranker
+    if not part.enabled or not part.model:
+        return None
+    return _made(configuration.extraction.provider, part.model, configuration)
+
+
+def deadline_of(configuration: PipelineConfiguration) -> float:
+    """Seconds that one call may take."""
+    return configuration.extraction.timeout / 1_000
+
+
+def _made(name: ProviderName, model: str, configuration: PipelineConfiguration) -> NamedProvider | None:
+    if name == "ollama":
+        endpoint = configuration.extraction.endpoint
+        return Ollama(endpoint, model, max_tokens=ANSWER_TOKENS, context="fit", temperature=TEMPERATURE)
+    if name == "claude-code":
+        return ClaudeCode(model)
+    if name == "command":
+        return OwnCommand(configuration.extraction.command)
+    return OpenCode(model) if name == "opencode" else None
+
+
+# Calls
 
 
 class _Counted(Protocol):

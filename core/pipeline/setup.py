@@ -11,7 +11,7 @@ import msgspec
 
 from core.errors import InvalidInputError, NotFoundError
 from core.pipeline.extract import extract
-from core.pipeline.models.factory import deadline_of, provider_of
+from core.pipeline.model_calls import deadline_of, provider_of
 from core.pipeline.models.ollama import Ollama
 from core.pipeline.models.provider import ModelError, UnreadableAnswerError
 from core.settings.pipeline_sections import DEFAULT_MODELS, PipelineConfiguration

@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from core.errors import NuggetsError
 from core.model.snapshot import Snapshot
-from core.pipeline.contradiction import check
 from core.pipeline.database.jobs import LostLeaseError
 from core.pipeline.database.tables import Tables
-from core.pipeline.decide import Proposal, decide
+from core.pipeline.decide import Proposal, check, decide
 from core.pipeline.extract import ExtractedFact, Extraction, Limits, extract
 from core.pipeline.ground import source_spans
 from core.pipeline.intake.normalisation import normalise
 from core.pipeline.intake.sentences import TextSpan
-from core.pipeline.model_calls import Made, ModelCaller
-from core.pipeline.models.factory import deadline_of
+from core.pipeline.model_calls import Made, ModelCaller, deadline_of
 from core.pipeline.models.provider import CallRefusedError, ModelError, Provider, TruncatedAnswerError
 from core.pipeline.modes import Mode, mode
 from core.pipeline.queue import Failure, failure_of

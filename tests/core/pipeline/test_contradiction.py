@@ -12,7 +12,7 @@ from kits.coding_sessions import coding_sessions
 from kits.hostile import HOSTILE
 from kits.scripted_model import ScriptedModel
 
-from core.pipeline.contradiction import Contradiction, check
+from core.pipeline.decide import Contradiction, check
 from core.pipeline.models.provider import Answer, BudgetSpentError, ModelTimeoutError
 from core.pipeline.statements import (
     SUPERSESSION_CONFIDENCE,

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from kits.written_configuration import read_configuration
 
+from core.pipeline.model_calls import deadline_of, provider_of
 from core.pipeline.models import commands
 from core.pipeline.models.commands import (
     OLDEST,
@@ -27,7 +28,6 @@ from core.pipeline.models.commands import (
     answer_text,
     own_environ,
 )
-from core.pipeline.models.factory import deadline_of, provider_of
 from core.pipeline.models.provider import (
     AskedToWaitError,
     CommandFailedError,

@@ -16,8 +16,8 @@ from kits.fake_ollama import FakeOllama, Reply
 
 from core.pipeline import web
 from core.pipeline.extra import install_command
+from core.pipeline.model_calls import provider_of
 from core.pipeline.models import ollama
-from core.pipeline.models.factory import provider_of
 from core.pipeline.models.ollama import Ollama, context_for
 from core.pipeline.models.provider import (
     EmptyAnswerError,

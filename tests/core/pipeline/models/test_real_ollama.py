@@ -8,7 +8,7 @@ import pytest
 from kits.written_configuration import read_configuration
 
 from core.pipeline.extract import extract
-from core.pipeline.models.factory import provider_of
+from core.pipeline.model_calls import provider_of
 from core.pipeline.models.ollama import Ollama
 
 # Taken before the tests are cut off from the environment of whoever runs them.

@@ -20,7 +20,7 @@ from core.graph.edits import create_note, edit_note
 from core.pipeline.database.connection import Database
 from core.pipeline.database.notes import MadeVector
 from core.pipeline.meaning import VectorMatrix
-from core.pipeline.models.factory import embedder_of
+from core.pipeline.model_calls import embedder_of
 from core.pipeline.service import Pipeline
 from core.search import SearchResult
 from core.search.signals import waiting
