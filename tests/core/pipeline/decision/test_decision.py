@@ -11,7 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kits.scripted_model import Line, ScriptedModel
 
-from core.pipeline.decide import ACTIONS, Decisions, StoredCandidate, decide, hybrid_score, match_terms, normalised_bm25
+from core.pipeline.decide import (
+    ACTIONS,
+    Decisions,
+    StoredCandidate,
+    decide,
+    hybrid_score,
+    match_terms,
+    normalised_bm25,
+)
 from core.pipeline.extract import ExtractedFact
 from core.pipeline.models.provider import Answer, ModelError, ModelHttpError, ModelTimeoutError
 
