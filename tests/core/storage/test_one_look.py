@@ -17,7 +17,7 @@ from core.facts.edits import record_hit, remember
 from core.graph.edits import create_note, edit_note
 from core.model.draft import Draft
 
-_ASKING = ("SELECT", "PRAGMA journal", "PRAGMA table", "PRAGMA user")
+_ASKING = ("SELECT", "INSERT", "UPDATE", "DELETE")
 
 
 @pytest.fixture
@@ -56,12 +56,16 @@ _CHANGES = (_edited, _remembered, _made, _applied, _recalled)
 
 
 @pytest.mark.parametrize("change", _CHANGES)
-def test_a_save_asks_the_journal_in_at_most_four_statements(
+def test_a_save_takes_three_statements_before_the_files_are_written_and_three_after(
     memory: Memory, change: Callable[[Memory], None]
 ) -> None:
     found = statements_of(memory, lambda: change(memory))
-    assert len([said for said in found if said.upper().startswith(_ASKING)]) <= 4, found
     assert sum(said == "COMMIT" for said in found) == 2
+    written = found.index("COMMIT")
+    # What was thought out before is held against the files, and a recall is joined with the one before it.
+    looked, joined = change in (_applied, _recalled), change is _recalled
+    assert sum(said.startswith(_ASKING) for said in found[:written]) <= 3 + looked, found
+    assert sum(said.startswith(_ASKING) for said in found[written:]) <= 3 + joined, found
 
 
 @pytest.mark.parametrize("change", _CHANGES)
