@@ -40,7 +40,7 @@ from core.storage.format.documents import (
     read_nugget,
 )
 from core.storage.format.json_text import JsonError, dump, load, split_array, split_object
-from core.storage.journal.carried import CarriedEntry, read_entry, write_entry
+from core.storage.journal.carried import CarriedEntry, read_entry
 
 VERSION: Final = 1
 # Files of a person that belong to the memory and are no notes.
@@ -121,7 +121,7 @@ def write_whole(
     }
     if history is not None:
         before, entries = history
-        lines = b",\n".join(map(write_entry, entries))
+        lines = b",\n".join(map(msgspec.json.encode, entries))
         parts["history"] = _object({"before": _state(before), "entries": b"[" + lines + b"]"})
     parts["leftOut"] = dump([{"where": one.where, "reason": one.what} for one in left_out])
     return _object(parts) + b"\n", tuple(left_out)

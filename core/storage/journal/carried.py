@@ -5,31 +5,35 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Final, NamedTuple
+from typing import Final, Literal
+
+import msgspec
+from msgspec import Raw
 
 from core.model.change import OURSELVES, ChangeSet
 from core.model.compare import differences
-from core.model.entry import EntryState
 from core.model.snapshot import Snapshot
-from core.storage.format.json_text import dump, load, split_object
 from core.storage.journal.codec import by, insert_entry, read_change_set, read_conflict, read_maker, unpressed
 from core.storage.journal.journal import Journal
 
-# Not pending: that is not in the files for sure, and may not come to be in them elsewhere.
-_STATES: Final = ("done", "conflict", "settled")
 # No keyboard's: pressing undo passes over what only joins two histories.
 _JOINT: Final = by("carried history")
 _BEGINS: Final = "the memory as its history begins"
 _ENDS: Final = "the history up to here was made in another folder, and this one was empty"
 
 
-class CarriedEntry(NamedTuple):
-    """One entry. made_by: as the journal spells it. body: its change set as JSON; conflict: what it met, so as well."""
+class CarriedEntry(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One entry. made_by: as the history spells it. body: its change set as JSON; conflict: what it met, so as well, if
+    anything.
+    """
 
-    state: EntryState
-    made_by: str
-    body: bytes
-    conflict: bytes | None = None
+    state: Literal["done", "conflict", "settled"] = "done"
+    made_by: str = msgspec.field(default="", name="madeBy")
+    body: msgspec.Raw = msgspec.field(default=msgspec.Raw(b"null"), name="changeSet")
+    conflict: msgspec.Raw | None = None
+
+
+_ENTRY: Final = msgspec.json.Decoder(CarriedEntry)
 
 
 def carried_entries(journal: Journal) -> list[CarriedEntry]:
@@ -39,29 +43,22 @@ def carried_entries(journal: Journal) -> list[CarriedEntry]:
         "SELECT state, made_by, body, conflict FROM entry WHERE state NOT IN ('pending', 'version') ORDER BY seq"
     ):
         with suppress(zlib.error):
-            found.append(CarriedEntry(state, made_by, unpressed(body), conflict))
+            found.append(
+                CarriedEntry(state, made_by, Raw(unpressed(body)), Raw(conflict) if conflict else None)
+            )
     return found
 
 
-def write_entry(entry: CarriedEntry) -> bytes:
-    """An entry as JSON."""
-    told = b',"conflict":' + entry.conflict if entry.conflict is not None else b""
-    head = dump({"state": entry.state, "madeBy": entry.made_by})
-    return head[:-1] + b',"changeSet":' + entry.body + told + b"}"
-
-
 def read_entry(raw: bytes) -> CarriedEntry:
-    """What `write_entry` wrote. Raises ValueError for what is no entry."""
-    shaped = split_object(raw)
-    state, made_by = load(shaped.get("state", b'"done"')), load(shaped.get("madeBy", b'""'))
-    if state not in _STATES or not isinstance(made_by, str):
-        raise ValueError("is no entry of a history")
-    conflict = shaped.get("conflict")
-    if conflict is not None:
-        read_conflict(conflict)
-    body = shaped.get("changeSet", b"null")
-    read_change_set(body)
-    return CarriedEntry(state, made_by, body, conflict)
+    """An entry from its JSON. Raises ValueError for what is no entry."""
+    try:
+        entry = _ENTRY.decode(raw)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise ValueError("is no entry of a history") from error
+    if entry.conflict:
+        read_conflict(bytes(entry.conflict))
+    read_change_set(bytes(entry.body))
+    return entry
 
 
 def carry(
@@ -73,7 +70,7 @@ def carry(
     brings the one and an entry that takes the other away again, so that the log tells how the memory came to be empty,
     as it is here, and every earlier state can be looked at. id, at: of those. Raises StorageError, BrokenJournalError.
     """
-    found = [(entry, read_change_set(entry.body)) for entry in entries]
+    found = [(entry, read_change_set(bytes(entry.body))) for entry in entries]
     if not found:
         return 0
     with journal.transaction() as connection:
@@ -85,7 +82,7 @@ def carry(
             begin = _between(Snapshot(), before, f"{id}-begin", first, _BEGINS)
             insert_entry(connection, begin, _JOINT, "done")
         for entry, change_set in found:
-            conflict = read_conflict(entry.conflict) if entry.conflict is not None else None
+            conflict = read_conflict(bytes(entry.conflict)) if entry.conflict else None
             insert_entry(connection, change_set, read_maker(entry.made_by), entry.state, conflict=conflict)
         if after.notes or after.nuggets:
             end = _between(after, Snapshot(), f"{id}-end", at, _ENDS)

@@ -153,7 +153,6 @@ class Journal(Database):
         self._undone: tuple[int, frozenset[str]] = (0, frozenset())
         # The files as they were last seen, when this object was there to see it.
         self._former: dict[Path, Document] = {}
-        self._last_seen: Loaded | None = None
 
     def at(self) -> str:
         """The time that entries made here bear."""
@@ -195,7 +194,7 @@ class Journal(Database):
         """Closes it until it is wanted again; what it saw of the files is read from it then."""
         super().close()
         self._known, self.is_settled, self._undone = False, False, (0, frozenset())
-        self._former, self._last_seen = {}, None
+        self._former = {}
 
     def wanted(self, loaded: Loaded) -> bool:
         """Whether there is something to keep a history of, and a place to keep it."""
@@ -754,7 +753,6 @@ class Journal(Database):
     def remember(self, loaded: Loaded) -> None:
         """Keeps the files as they are seen now, so that they need not be read from the rows."""
         self._former = loaded.documents()
-        self._last_seen = loaded
 
     def baseline(self, loaded: Loaded) -> Loaded:
         """The folder as it was last seen; what did not change since is shared with `loaded`."""
@@ -777,14 +775,6 @@ class Journal(Database):
             else:
                 nuggets[path] = found
         ordered = {path: nuggets[path] for path in sorted(nuggets, key=lambda path: path.name)}
-        last = self._last_seen
-        if (
-            last is not None
-            and last.graph is graph
-            and last.nuggets.keys() == ordered.keys()
-            and all(last.nuggets[path] is ordered[path] for path in ordered)
-        ):
-            return last
         return assembled(self.home, graph, ordered, loaded)
 
     def remembered(self, path: Path, head: bytes, graph: GraphDocument | None) -> Document:
