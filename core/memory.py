@@ -66,7 +66,6 @@ if TYPE_CHECKING:
     from core.storage.exchange.sources import ReadSource as ReadSource
     from core.storage.format.documents import Document, Loaded
     from core.storage.format.page_writes import PagePreview as PagePreview
-    from core.storage.format.pages import PageSet
     from core.storage.journal.journal import Beside
     from core.storage.masking import Left as Left
     from core.storage.merge.files import MergeResult as MergeResult
@@ -153,7 +152,7 @@ class Memory:
         self._tolerant = tolerant
         self._store: Store | None = None
         self._first: Loaded | None = read_folder(
-            home, self.settings.inference, tolerant=tolerant, pages=pages, owed=self._owed
+            home, self.settings.inference, tolerant=tolerant, pages=pages
         )
         self.snapshot: Snapshot = self._first.snapshot
         self.search = Search(self)
@@ -179,11 +178,6 @@ class Memory:
                         loaded=first, pages=self.pages,
                     )  # fmt: skip
         return self._store
-
-    def _owed(self, pages: PageSet) -> Mapping[str, str | None]:
-        from core.storage.journal.journal import pages_owed
-
-        return pages_owed(self.home, pages)
 
     def __getattr__(self, name: str) -> Any:
         if name not in _PARTS:

@@ -187,7 +187,10 @@ def take_in(journal: Journal, loaded: Loaded, *, final: bool) -> Due:
     known = _with_pending(journal, baseline, loaded, names)
     if known is not baseline:
         found = differences(known.snapshot, loaded.snapshot)
-    judging = _Judging(journal, loaded, found, final=final)
+    # What is to be finished is written by who finishes it, on the pages as they are.
+    pending = journal.pending() if loaded.graph.pages is not None else ()
+    skipped = frozenset(name for one in pending for name in items_of(one.change_set))
+    judging = _Judging(journal, loaded, found, final=final, skipped=skipped)
     judging.judge()
     back = rebase(judging.back(nothing), loaded.snapshot, take_ours)
     target = with_changes(loaded, back)
@@ -230,7 +233,7 @@ def _with_pending(
 
 class _Judging:
     """One look at the files. slipped: they are a version that stood there for an instant while we wrote the entry of
-    this number, `written`: whoever saved it has not read ours.
+    this number, `written`: whoever saved it has not read ours. skipped: the things about which nothing is said.
     """
 
     def __init__(
@@ -242,9 +245,10 @@ class _Judging:
         final: bool = True,
         slipped: bool = False,
         written: int | None = None,
+        skipped: frozenset[str] = frozenset(),
     ) -> None:
         self._journal, self._loaded, self._written = journal, loaded, written
-        self._at = journal.at()
+        self._at, self.skipped = journal.at(), skipped
         self.since = iso(journal.clock() - _KEPT_FOR)
         self._slipped, self._final = slipped, final or is_quiet(loaded)
         pages = loaded.graph.pages
@@ -253,7 +257,9 @@ class _Judging:
         self._as_it_is = journal.attribution is not None or (pages is not None and pages.dialect.whole)
         changes: list[Change] = [*found.notes, *found.facts]
         self.items = [
-            _Item(_name_of(one), one.before, one.after, one, one.before, one.after) for one in changes
+            _Item(_name_of(one), one.before, one.after, one, one.before, one.after)
+            for one in changes
+            if _name_of(one) not in skipped
         ]
         self.conflicts: dict[str, tuple[ChangeSet, Conflict]] = {}
 
@@ -310,7 +316,8 @@ class _Judging:
         elif not (copy or self._pages or self._final) and item.changed_since(self.since, by_us=True):
             # The rest of the save may show that it is a copy.
             item.verdict = "waits"
-        else:
+        elif not (self._pages and _says_the_same(item.ours, item.file)):
+            # A page bears the time of its file, which moves by itself.
             item.verdict = "restored"
 
     def _merged(self, item: _Item) -> Version:
@@ -616,7 +623,7 @@ def _record(
     back: ChangeSet,
 ) -> None:
     """Logs what was judged, and remembers the files as they are to be. known: see `_with_pending`."""
-    waits, restored = judged.of("waits"), judged.of("restored")
+    waits, restored = judged.of("waits") | judged.skipped, judged.of("restored")
     sets = _told(journal, known, target, waits, restored)
     kept = _kept(journal, judged, back)
     due = {file for (file, inode) in journal.rows("SELECT file, inode FROM seen_file") if inode is None}

@@ -10,8 +10,7 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
@@ -51,8 +50,8 @@ from core.storage.files.atomic import (
 )
 from core.storage.files.exchange import Replaced, put_instead
 from core.storage.format.documents import Document, Loaded, PageDocument, read_folder
-from core.storage.journal.codec import RESTORED, Maker, Pending, by
-from core.storage.journal.journal import Attribution, Beside, Journal, unfinished
+from core.storage.journal.codec import RESTORED, Maker, by
+from core.storage.journal.journal import Attribution, Beside, Journal
 from core.storage.journal.schema import BrokenJournalError, unreadable
 from core.storage.merge.merge import rebase
 from core.storage.merge.three_way import Collect, Decide, refuse, take_theirs
@@ -211,16 +210,11 @@ class Store:
         names: list[str] = []
         self._loaded = read_folder(
             self.home, self._settings.inference, self._loaded, tolerant=self._tolerant and never_good,
-            names=names, pages=self._pages, owed=self._owed,
+            names=names, pages=self._pages,
         )  # fmt: skip
         folders = (self.home / GRAPH_FILE.parent, *self._loaded.page_folders)
         self._left_behind = any(map(is_leftover, names)) or any(map(has_leftovers, folders))
         return self._loaded.snapshot
-
-    def _owed(self, pages: PageSet) -> Mapping[str, str | None]:
-        from core.storage.journal.journal import pages_owed
-
-        return pages_owed(self.home, pages)
 
     def view(self) -> Snapshot:
         """The memory as the files show it; writes nothing. A file that is gone is waited for. Errors as in `load`."""
@@ -552,6 +546,8 @@ class Store:
 
             recover_slipped(self._journal, self.loaded)
             remove_leftovers(self.home, *self.loaded.page_folders)
+        if (pages := self.loaded.graph.pages) is not None and self._journal.pending_count():
+            self._write_owed(pages)
         problems = self.loaded.snapshot.problems
         if problems and problems != self._problems_kept:
             keep_unreadable(self.home, self.loaded, self._clock())
@@ -613,7 +609,6 @@ class Store:
         for pending in self._journal.pending():
             met = Collect(take_theirs)
             try:
-                self._write_owed(pending)
                 self._commit(_Edit(pending.change_set, pending.made_by, met, pending.seq))
                 if met.conflicts:
                     self._journal.keep_conflict(pending.change_set, pending.made_by, met.conflicts[0])
@@ -629,25 +624,25 @@ class Store:
                 )
                 self._journal.tell(Notice(said, where=error.where, code=error.code))
 
-    def _write_owed(self, pending: Pending) -> None:
-        """Writes the pages of a change that was cut off behind the note graph. Raises StorageError, ReadOnlyError."""
-        pages = self.loaded.graph.pages
-        if pages is None:
-            return
+    def _write_owed(self, pages: PageSet) -> None:
+        """Writes the pages of changes that were cut off behind the note graph, which would be taken for another
+        program's older versions. What cannot be written yet is told by who finishes the change.
+        """
         from core.storage.format.page_writes import owed_pages
 
-        plain = replace(pages, owed={})
-        steps, going = page_steps(plain, owed_pages(plain, unfinished(self.home, pending)))
-        if not steps:
-            return
-        write = Write(self.home, self.loaded, _NOTHING, steps, going)
-        with write.staged_files():
-            written = write.carry_out()
-        for path, replaced in written.replaced if written is not None else ():
-            if replaced.moved:
-                # Another program wrote it in this very instant: its version counts, and ours is in the history.
-                replace_file(write.targets[path], replaced.read(lambda data: True))
-            replaced.close()
+        for pending in self._journal.pending():
+            read = {self.home / file: stage.read for file, stage in pending.stages.items()}
+            steps, going = page_steps(pages, owed_pages(pages, pending.change_set, read))
+            if not steps:
+                continue
+            write = Write(self.home, self.loaded, _NOTHING, steps, going)
+            with contextlib.suppress(NuggetsError), write.staged_files():
+                written = write.carry_out()
+                for path, replaced in written.replaced if written is not None else ():
+                    if replaced.moved:
+                        # Another program wrote it in this very instant: its version counts, ours is in the history.
+                        replace_file(write.targets[path], replaced.read(lambda data: True))
+                    replaced.close()
         self.load()
 
     def _store_pages(self) -> None:

@@ -601,14 +601,7 @@ class Loaded:
     def pages_to_store(self) -> bool:
         """Whether pages say something that the note graph does not hold yet."""
         pages = self.graph.pages
-        return pages is not None and not pages.owed and pages.stored.raws != self.graph.raws
-
-
-Owed = Callable[["PageSet"], Mapping[str, str | None]]
-
-
-def _nothing_owed(_pages: PageSet) -> Mapping[str, str | None]:
-    return {}
+        return pages is not None and pages.stored.raws != self.graph.raws
 
 
 def read_folder(
@@ -619,18 +612,16 @@ def read_folder(
     tolerant: bool = False,
     names: list[str] | None = None,
     pages: Path | None = None,
-    owed: Owed = _nothing_owed,
 ) -> Loaded:
     """The folder as it is now; `former` itself when no file changed since. names: takes the names of all in it.
-    pages: the folder of the pages that are its notes, owed: what a change that was cut off has still to
-    write of them; see `pages.py`.
+    pages: the folder of the pages that are its notes; see `pages.py`.
 
     A file that cannot be read while another program has it open for writing is waited for and read again.
 
     Raises BrokenFileError for a note graph that cannot be read (tolerant: the facts alone are loaded then) and
     StorageError when the system refuses.
     """
-    graph = _read_notes(home, rules, former.graph if former else None, tolerant, pages, owed)
+    graph = _read_notes(home, rules, former.graph if former else None, tolerant, pages)
     nuggets = _read_nuggets(home, former.nuggets if former else {}, names)
     if (
         former is not None
@@ -648,7 +639,6 @@ def _read_notes(
     former: GraphDocument | None,
     tolerant: bool,
     folder: Path | None,
-    owed: Owed,
 ) -> GraphDocument:
     if folder is None:
         return _read_graph(home / GRAPH_FILE, rules, former, tolerant)
@@ -660,7 +650,7 @@ def _read_notes(
         return stored
     if known is not None and stored.fingerprint is None and known.stored.fingerprint is None:
         stored = known.stored
-    pages = read_pages(folder, stored, known, owed)
+    pages = read_pages(folder, stored, known)
     return former if former is not None and pages is known else projected(stored, pages, rules)
 
 

@@ -28,13 +28,6 @@ if TYPE_CHECKING:
     from core.storage.format.documents import GraphDocument
 
 
-class Unfinished(NamedTuple):
-    """A change whose writing was cut off. read: each file that it was to write, by its path, as it was then."""
-
-    change_set: ChangeSet
-    read: Mapping[Path, Fingerprint | None]
-
-
 class PagePreview(NamedTuple):
     """A page as a change would leave it. before, after: None where it is not there. note: the note that it is."""
 
@@ -357,16 +350,20 @@ def _with_words(index: str, names: frozenset[str], words: Page) -> str:
     return memory_index.with_own_words(index, names, words.text)
 
 
-def owed_pages(pages: PageSet, unfinished: Unfinished) -> dict[str, str | None]:
-    """What a change that was cut off has still to write of the pages, once the note graph has it."""
+def owed_pages(
+    pages: PageSet, change_set: ChangeSet, read: Mapping[Path, Fingerprint | None]
+) -> dict[str, str | None]:
+    """What a change that was cut off has still to write of the pages, once the note graph has it. read: each file that
+    it was to write, by its path, as it was then.
+    """
     held = {note.id: note.page for note in pages.stored.notes if note is not None and note.page is not None}
     notes = tuple(
         change
-        for change in unfinished.change_set.notes
+        for change in change_set.notes
         if held.get(change.id) == (change.after.page if change.after is not None else None)
     )
-    writes = page_writes(pages, msgspec.structs.replace(unfinished.change_set, notes=notes))
-    return {name: text for name, text in writes.items() if _is_as_read(pages, name, unfinished.read)}
+    writes = page_writes(pages, msgspec.structs.replace(change_set, notes=notes))
+    return {name: text for name, text in writes.items() if _is_as_read(pages, name, read)}
 
 
 def _is_as_read(pages: PageSet, name: str, read: Mapping[Path, Fingerprint | None]) -> bool:

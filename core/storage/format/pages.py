@@ -13,8 +13,8 @@ import os
 import stat
 import time
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import zip_longest
@@ -65,14 +65,12 @@ class PageFile:
 class PageSet:
     """The pages of a folder, by name, the index among them.
 
-    stored: the note graph as the memory's home has it. owed: what a change that was cut off behind the note graph has
-    still to write, None for a page that is to go; it counts as written.
+    stored: the note graph as the memory's home has it.
     """
 
     folder: Path
     files: Mapping[str, PageFile]
     stored: GraphDocument
-    owed: Mapping[str, str | None] = field(default_factory=dict)
 
     @cached_property
     def dialect(self) -> Dialect:
@@ -81,16 +79,13 @@ class PageSet:
 
     @cached_property
     def disk(self) -> dict[str, str]:
-        """What each file says, or will once what is owed is written; those that can be read."""
-        found = {name: file.text for name, file in self.files.items() if file.text is not None}
-        found |= {name: text for name, text in self.owed.items() if text is not None}
-        return {name: text for name, text in found.items() if self.owed.get(name, text) is not None}
+        """What each file says that can be read."""
+        return {name: file.text for name, file in self.files.items() if file.text is not None}
 
     @cached_property
     def names(self) -> frozenset[str]:
         """The names of the pages, without the index."""
-        going = {name for name, text in self.owed.items() if text is None}
-        return frozenset({*self.files, *self.disk} - {self.dialect.index} - going)
+        return frozenset(self.files.keys() - {self.dialect.index})
 
     @property
     def index(self) -> str:
@@ -171,28 +166,18 @@ def id_of(dialect: Dialect, name: str, number: int = 0) -> str:
 # The folder
 
 
-def read_pages(
-    folder: Path,
-    stored: GraphDocument,
-    former: PageSet | None,
-    owed: Callable[[PageSet], Mapping[str, str | None]],
-) -> PageSet:
-    """The pages as they are now; `former` itself where nothing moved. owed: see `PageSet`, asked where notes differ.
-
-    Raises StorageError for a folder that cannot be read.
+def read_pages(folder: Path, stored: GraphDocument, former: PageSet | None) -> PageSet:
+    """The pages as they are now; `former` itself where nothing moved. Raises StorageError for a folder that cannot be
+    read.
     """
     known = former.files if former is not None else {}
     dialect = dialect_of(folder)
     names = (name for name in page_names(folder) if name == dialect.index or not _leads_within(folder, name))
     files = {name: _read_page(folder, name, known.get(name), dialect) for name in names}
     same = former is not None and former.stored is stored and files.keys() == known.keys()
-    if same and former is not None and not former.owed and all(files[name] is known[name] for name in files):
+    if former is not None and same and all(files[name] is known[name] for name in files):
         return former
-    pages = PageSet(folder, files, stored)
-    if pages.texts == pages.standing(stored.notes):
-        return pages
-    still = owed(pages)
-    return replace(pages, owed=still) if still else pages
+    return PageSet(folder, files, stored)
 
 
 def page_names(folder: Path, inner: str = "", depth: int = _DEPTH) -> Iterator[str]:
@@ -309,7 +294,7 @@ def with_page(graph: GraphDocument, path: Path, data: bytes, rules: InferenceSet
     assert graph.pages is not None
     name = path.relative_to(graph.pages.folder).as_posix()
     page = _of_bytes(name, data, graph.fingerprint, 0o600, graph.pages.dialect)
-    return projected(graph, replace(graph.pages, files={**graph.pages.files, name: page}, owed={}), rules)
+    return projected(graph, replace(graph.pages, files={**graph.pages.files, name: page}), rules)
 
 
 # The notes that pages make
@@ -361,7 +346,7 @@ class _Projection:
         )
 
     def _problem(self, name: str, what: str) -> Problem | None:
-        if not what or name in self._pages.owed:
+        if not what:
             return None
         note = self._notes[self._places[name]] if name in self._places else None
         path, names = str(self._pages.path(name)), (note.id, note.title) if note is not None else ("", "")
@@ -400,7 +385,7 @@ class _Projection:
         assert note is not None
         assert note.page is not None
         file = self._pages.files.get(name)
-        if file is not None and file.problem and name not in self._pages.owed:
+        if file is not None and file.problem:
             return
         if renamed:
             self._places[renamed] = place

@@ -79,8 +79,7 @@ from core.storage.safety import BACKUPS
 from core.text.normalise import encodable
 
 if TYPE_CHECKING:
-    from core.storage.format.page_writes import Unfinished
-    from core.storage.format.pages import PageSet
+    pass
 
 # What is written into other tables with an entry, given the connection and the entry's id.
 Beside = Callable[[sqlite3.Connection, str], None]
@@ -804,32 +803,3 @@ def _identity_of(item: str, raw: bytes) -> tuple[str, str]:
         with contextlib.suppress(ItemError):
             return item, read_fact(raw).value
     return item, ""
-
-
-# Pages that are notes
-
-
-def pages_owed(home: Path, pages: PageSet) -> dict[str, str | None]:
-    """What changes that were cut off have still to write of a memory's pages: the pages by name, None for one that is
-    to go; nothing where no history can be read.
-    """
-    from core.storage.format.page_writes import owed_pages
-
-    owed: dict[str, str | None] = {}
-    if not (home / DATABASE_FILE).is_file():
-        return owed
-    with (
-        contextlib.suppress(NuggetsError, BrokenJournalError),
-        contextlib.closing(Journal(home, read_only=True)) as journal,
-    ):
-        for pending in journal.pending():
-            owed |= owed_pages(pages, unfinished(home, pending))
-        return owed
-    return {}
-
-
-def unfinished(home: Path, pending: Pending) -> Unfinished:
-    """A pending entry, with the files that it was to write as they were then."""
-    from core.storage.format.page_writes import Unfinished
-
-    return Unfinished(pending.change_set, {home / file: stage.read for file, stage in pending.stages.items()})
