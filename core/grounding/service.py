@@ -232,7 +232,9 @@ def _bind(
 
     def missing(some: Sequence[tuple[K, Reference]], at: Tree, commit: str) -> list[tuple[K, Reference]]:
         named = list({one for _, one in some})
-        made = {one.reference: one for one in bind(named, at, commit, 0 if at.commit else now, folder)}
+        made = {
+            one.reference: one for one in bind(named, at, commit, now if commit == tree.head else 0, folder)
+        }
         found.extend((key, made[one]) for key, one in some if one in made)
         return [(key, one) for key, one in some if one not in made]
 

@@ -200,22 +200,21 @@ class States:
         removed it at last.
         """
         tree, change = self._tree, self._removed.get((base, one.path), ())
+        if one.blob and one.blob != blob_digest(b"", one.blob):
+            was_there = self._at(base).has
+            new = [] if change else [path for path in tree.untracked if tree.blob(path) == one.blob]
+            known = (*tree.by_blob.get(one.blob, ()), *new)
+            alike = [path for path in known if not was_there(path) and tree.has(path)]
+            if len(alike) == 1:
+                return alike[0], change
         since = {**self._moved("diff", base, "HEAD"), **self._moved("diff", "--cached", "HEAD")}
         if not one.blob:
             # Where the files of a folder went, if they went to one place.
             went = ((was.removeprefix(f"{one.path}/"), was, now) for was, now in since.items())
             ends = {
-                now.removesuffix(f"/{rest}")
-                for rest, was, now in went
-                if rest != was and now.endswith(f"/{rest}")
+                now[: -len(rest) - 1] for rest, was, now in went if rest != was and now.endswith(f"/{rest}")
             }
             return (min(ends) if len(ends) == 1 and tree.has(min(ends)) else ""), change
-        was_there = self._at(base).has
-        new = [] if change else [path for path in tree.untracked if tree.blob(path) == one.blob]
-        known = (*tree.by_blob.get(one.blob, ()), *new)
-        alike = [path for path in known if not was_there(path) and tree.has(path)]
-        if len(alike) == 1 and one.blob != blob_digest(b"", one.blob):
-            return alike[0], change
         if one.path in since and tree.has(since[one.path]):
             return since[one.path], change
         path = one.path

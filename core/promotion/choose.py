@@ -23,12 +23,13 @@ _NO_TITLE: Final = "(its title looks like a credential)"
 class Admission(NamedTuple):
     """Which notes may stand on a page. owner: the project that a note belongs to instead, "" for a note that may.
     unasked: whether a note may be added though nobody looks at what is written. outdated: whether a note names code
-    that is gone, so that it is not added.
+    that is gone, so that it is not added. takes_out: whether such a note is taken out, too: where somebody looks.
     """
 
     owner: Callable[[Note], str] = lambda _: ""
     unasked: Callable[[Note], bool] = lambda _: True
     outdated: Callable[[Note], bool] = lambda _: False
+    takes_out: bool = False
 
 
 EVERY_NOTE: Final = Admission()

@@ -82,7 +82,9 @@ class Matching:
 
     def _why_not(self, note: Note) -> str:
         owner = self._admission.owner(note)
-        return unfit(note) or (f"of project {owner}" if owner else "")
+        known = self._admission.takes_out and note.id in self._texts
+        gone = "about code that is gone" if known and self._admission.outdated(note) else ""
+        return unfit(note) or (f"of project {owner}" if owner else gone)
 
     # Notes that are to stand there
 

@@ -237,7 +237,7 @@ class Promoter:
             return found is not None and found.outdated
 
         if project is None:
-            return EVERY_NOTE._replace(outdated=outdated)
+            return EVERY_NOTE._replace(outdated=outdated, takes_out=not unattended)
         here = Standpoint(project, known, self._memory.snapshot)
 
         def is_ours(note: Note) -> bool:
@@ -247,7 +247,7 @@ class Promoter:
             nugget = note.nugget_name
             return "" if is_ours(note) else here.owner_of(nugget) or (nugget if here.is_own(nugget) else "")
 
-        return Admission(owner, lambda note: not unattended or is_ours(note), outdated)
+        return Admission(owner, lambda note: not unattended or is_ours(note), outdated, not unattended)
 
     def _project_of(self, path: str, cwd: str | None, known: Sequence[Registered]) -> Project | None:
         """The project whose agents read a page, one without a name where it is not known; None for a page of none."""

@@ -157,6 +157,21 @@ def test_a_briefing_marks_what_is_gone_and_promotion_leaves_it_out(tmp_path: Pat
     assert [entry.note_id for entry in result.entries] == [memory.snapshot.fact_notes["scanner", "other"].id]
 
 
+def test_a_bullet_about_code_that_is_gone_is_taken_out_where_somebody_looks(
+    tmp_path: Path, root: Path
+) -> None:
+    memory = remembered(tmp_path)
+    for session in ("a", "b", "c"):
+        memory.recall("auth handler", session=session)
+    folder = tmp_path / "page"
+    assert [one.status for one in memory.promotion.promote(memory_dir=folder).entries] == ["new"]
+    (root / "src" / "auth" / "middleware.ts").unlink()
+    commit(root)
+    unseen = memory.promotion.promote(memory_dir=folder, unattended=True, dry_run=True)
+    assert [one.status for one in unseen.entries] == ["unchanged"]
+    assert [one.status for one in memory.promotion.promote(memory_dir=folder).entries] == ["removed"]
+
+
 def test_lines_of_a_page_that_lead_nowhere_are_told(root: Path) -> None:
     page = root / "AGENTS.md"
     page.write_text("# How\n\nSee src/auth/middleware.ts and src/other.ts.\nNever was: src/never.ts\n")
