@@ -181,7 +181,9 @@ class Grounding:
             return [row.split(" ") for row in said.decode().splitlines()]
 
         def commits(id: str) -> Sequence[str]:
-            return [next((one for one, at in log() if int(at) <= time), "") for time in times[id]]
+            # Who writes while the newest one is checked out sees the files as they lie there.
+            then = [next((one for one, at in log() if int(at) <= time), "") for time in times[id]]
+            return [one if one != tree.head else "" for one in then]
 
         for id, one in _bind(wanted, tree, commits):
             each = sorted([*new[id].bound, one], key=lambda one: one.reference.start)
@@ -273,7 +275,7 @@ def page_lines(page: Path) -> list[tuple[int, Standing]]:
         for number, line in enumerate(text.split("\n"), 1)
         for one in references(line, around.top)
     ]
-    made = _bind(named, tree, lambda number: [written().get(number, tree.head)], name.rpartition("/")[0])
+    made = _bind(named, tree, lambda number: [written().get(number, "")], name.rpartition("/")[0])
     made.sort(key=lambda one: (one[0], one[1].reference.start))
     told = zip((line for line, _ in made), States(tree).standings([one for _, one in made]), strict=True)
     return [one for one in told if one[1].state in TOLD[:2]]

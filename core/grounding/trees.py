@@ -53,8 +53,6 @@ class Tree:
         self._inside: dict[str, bool] = {}
         self._stored: dict[str, bytes | None] = {}
 
-    # Git
-
     def ask(self, *words: str) -> bytes:
         """What git answers; nothing where it refuses, or the time is up."""
         left = self.until - time.monotonic()

@@ -114,6 +114,17 @@ def test_a_change_of_tags_binds_nothing_anew(
         assert [standing.state for standing in memory.grounding.standings([tagged])[one.id]] == ["gone"]
 
 
+def test_a_line_is_bound_as_its_writer_sees_it(tmp_path: Path, root: Path) -> None:
+    code = root / "src" / "auth" / "middleware.ts"
+    code.write_text("// new on top, and in no commit yet\n" * 3 + code.read_text())
+    memory = remembered(tmp_path)
+    assert memory.recall("auth handler").stale == ()
+    commit(root)
+    assert memory.recall("auth handler").stale == ()
+    code.write_text("\n" + code.read_text())
+    assert [one.where for one in memory.recall("auth handler").stale] == ["src/auth/middleware.ts:48"]
+
+
 def test_a_text_that_comes_back_is_bound_as_it_was(tmp_path: Path, root: Path) -> None:
     memory = remembered(tmp_path)
     git(root, "mv", "src/auth/middleware.ts", "src/session.ts")
