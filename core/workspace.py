@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,58 +21,18 @@ if TYPE_CHECKING:
     from core.briefing import Briefing, Orderer
     from core.memory import Finding, Holder, Masking, Memory
     from core.model.change import ChangeSet
-    from core.model.judgement import OpenChange
     from core.model.note import Note
     from core.model.progress import Progress
     from core.model.snapshot import Snapshot
     from core.pipeline.recall import PipelineSignals
     from core.pipeline.service import Pipeline
     from core.projects import Project, Standpoint
-    from core.search.results import FoundPassage
-    from core.search.signals import Ranked, Signals
 
 
 # Tokens of what a session left that are read for the briefing of the next one.
 _LEFT_OPEN = 150
 # And of one that goes on.
 _SO_FAR = 400
-
-
-class _Signals:
-    """What the pipeline of a folder knows of notes, for searches; it is loaded once there is one."""
-
-    def __init__(self, memory: Memory, patient: bool) -> None:
-        self._memory = memory
-        self._patient = patient
-        self._source: PipelineSignals | None = None
-
-    def signals(self, text: str, ranked: Sequence[Ranked]) -> Signals:
-        """See `SignalSource`."""
-        from core.search.signals import NO_SIGNALS
-
-        return source.signals(text, ranked) if (source := self._opened()) else NO_SIGNALS
-
-    def open_changes(self, note_id: str = "") -> Mapping[str, Sequence[OpenChange]]:
-        """See `OpenChanges`."""
-        return source.open_changes(note_id) if (source := self._opened()) else {}
-
-    def passages(self, text: str, most: int) -> Sequence[FoundPassage]:
-        """See `PassageSource`."""
-        return source.passages(text, most) if (source := self._opened()) else ()
-
-    def document_text(self, document_id: str) -> str:
-        """See `PassageSource`."""
-        return source.document_text(document_id) if (source := self._opened()) else ""
-
-    def _opened(self) -> PipelineSignals | None:
-        if self._source is None:
-            if not has_pipeline(self._memory.home):
-                return None
-            from core.pipeline.recall import PipelineSignals
-
-            note_of = lambda id: self._memory.snapshot.by_id.get(id)  # noqa: E731
-            self._source = PipelineSignals(self._memory.home, note_of=note_of, patient=self._patient)
-        return self._source
 
 
 def has_pipeline(home: str | Path) -> bool:
@@ -91,10 +51,19 @@ def open_memory(path: str | Path | None = None, *, patient: bool = True, **named
     from core.memory import Memory
 
     memory = Memory.open(path, **named)
-    known = _Signals(memory, patient)
-    memory.search.signals = known
-    memory.recalls.changes = known.open_changes
-    memory.search.passages = known
+    found: list[PipelineSignals] = []
+
+    def known() -> PipelineSignals | None:
+        """What the pipeline knows of notes; it is loaded once there is one."""
+        if not found and has_pipeline(memory.home):
+            from core.pipeline.recall import PipelineSignals
+
+            note_of = lambda id: memory.snapshot.by_id.get(id)  # noqa: E731
+            found.append(PipelineSignals(memory.home, note_of=note_of, patient=patient))
+        return found[0] if found else None
+
+    memory.search.pipeline = known
+    memory.recalls.changes = lambda note_id: source.open_changes(note_id) if (source := known()) else {}
     return memory
 
 

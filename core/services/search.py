@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 import msgspec
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from core.search.conditions import Elsewhere
     from core.search.index import Progress, QuestionFilters
     from core.search.passages import PassageSource
+    from core.search.results import FoundPassage
     from core.search.signals import Ranked, Signals, SignalSource
 
 _Result = TypeVar("_Result")
@@ -47,6 +48,14 @@ def _nothing(new_since: str | None) -> Elsewhere:
     from core.search.conditions import Elsewhere
 
     return Elsewhere()
+
+
+class Knows(Protocol):
+    """Who knows more of notes than their words, and of documents: both `SignalSource` and `PassageSource`."""
+
+    def signals(self, text: str, ranked: Sequence[Ranked]) -> Signals: ...
+    def passages(self, text: str, most: int) -> Sequence[FoundPassage]: ...
+    def document_text(self, document_id: str) -> str: ...
 
 
 class SearchQuery(msgspec.Struct, frozen=True):
@@ -237,7 +246,8 @@ class JoinedSearch:
 class Search:
     """The search of one memory and of a team's notes beside it. Safe to use from several threads.
 
-    signals: who knows more of one's own notes than their words. passages: who knows of documents. None for nobody.
+    signals: who knows more of one's own notes than their words. passages: who knows of documents. None for nobody but
+    what `pipeline` gives, which may know both.
     """
 
     def __init__(self, memory: Memory) -> None:
@@ -246,6 +256,7 @@ class Search:
         self.own, self._both = SearchService(*given), SearchService(*given, team=True)
         self.signals: SignalSource | None = None
         self.passages: PassageSource | None = None
+        self.pipeline: Callable[[], Knows | None] = lambda: None
         for service in (self.own, self._both):
             service.elsewhere = memory.elsewhere
         self._open: Callable[[], Memory | None] | None = None
@@ -345,7 +356,8 @@ class Search:
 
     def document_text(self, document_id: str) -> str:
         """The whole text of a document that a search found a part of; "" where it cannot be read."""
-        return "" if self.passages is None else self.passages.document_text(document_id)
+        source = self.passages or self.pipeline()
+        return "" if source is None else source.document_text(document_id)
 
     def index(self, progress: Progress | None = None) -> SearchIndex:
         """The index of this memory and the team's, brought up to their present notes. progress: called with how many
@@ -386,7 +398,9 @@ class Search:
         """The notes of this memory and of the team's, as the team's files are now. None where there is no team's
         memory, or it cannot be read: then only one's own notes are there, and `take_notices` says so.
         """
-        self.own.signals, self.own.passages = self.signals, self.passages
+        known = self.pipeline()
+        signals, passages = self.signals or known, self.passages or known
+        self.own.signals, self.own.passages = signals, passages
         if self._open is None:
             return None
         with self._guard:
@@ -398,8 +412,8 @@ class Search:
                 from core.model.joined import join
 
                 self._joined = join(own, theirs)
-            self._both.signals = None if self.signals is None else _OfOwn(self.signals, self._joined.whose)
-            self._both.passages = self.passages
+            self._both.signals = None if signals is None else _OfOwn(signals, self._joined.whose)
+            self._both.passages = passages
             return JoinedSearch(self._joined, memory, self._both)
 
     def _current(self, memory: Memory) -> Snapshot:
