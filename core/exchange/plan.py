@@ -18,7 +18,7 @@ from core.exchange.records import KEPT_FIELDS, Format, LeftOut, Record, is_shall
 from core.model.build import new_note
 from core.model.change import ChangeSet
 from core.model.draft import Draft
-from core.model.fact import Fact
+from core.model.fact import Fact, Nugget
 from core.model.names import DEFAULT_NUGGET, check_nugget_name
 from core.model.note import Link, Note, replace, unique_links
 from core.model.progress import Progress, counted
@@ -159,10 +159,6 @@ class Plan:
         self._known = _Known(draft.notes())
         self._names = draft.nugget_names()
 
-    def over(self, snapshot: Snapshot) -> None:
-        """Goes on over a memory into which was merged what came so far."""
-        self.draft = self.draft.over(snapshot)
-
     def _is_new(self, item: ImportItem, found: _Found | None, *, named: bool = True) -> bool:
         """Whether something is to be added; else it is an item or left out by now. named: after its nugget a file."""
         if found is None and self._accept is not None and item.id not in self._accept:
@@ -208,25 +204,30 @@ class Plan:
                 stands_for[note.id] = found.note_id
         if self._progress is not None:
             self._progress(len(source.notes), len(source.notes))
-        taken |= set(self._new_facts(source, noted))
-        nuggets = [
-            msgspec.structs.replace(
-                one, facts=tuple(fact for fact in one.facts if (one.name, fact.key) in taken)
+        into_nothing = not (self.draft.snapshot.notes or self.draft.snapshot.nuggets)
+        nuggets: list[Nugget] = []
+        for nugget in source.nuggets:
+            # Those that come without a note.
+            for fact in (one for one in nugget.facts if (nugget.name, one.key) not in noted):
+                where = f"{nugget.name}: {fact.key}"
+                item = _item("whole", "fact", nugget.name, fact.key, fact.key, fact.value, where)
+                if self._is_new(item, self._fact_here(nugget.name, fact)):
+                    self.items.append(item)
+                    taken.add((nugget.name, fact.key))
+            held = tuple(fact for fact in nugget.facts if (nugget.name, fact.key) in taken)
+            comes_empty = False
+            with suppress(InvalidInputError):
+                # For its settings alone.
+                comes_empty = into_nothing and bool(check_nugget_name(nugget.name, self._names))
+            nuggets += [msgspec.structs.replace(nugget, facts=held)] if held or comes_empty else []
+        ended = []
+        for note in notes:
+            # Its links lead to the notes here that stand for those there.
+            ends = tuple(
+                msgspec.structs.replace(link, to=stands_for.get(link.to, link.to)) for link in note.links
             )
-            for one in source.nuggets
-        ]
-        return Snapshot(
-            notes=tuple(_with_ends(note, stands_for) for note in notes),
-            nuggets=tuple(one for one in nuggets if one.facts or self._comes_empty(one.name)),
-        )
-
-    def _comes_empty(self, nugget: str) -> bool:
-        """Whether a nugget comes for its settings alone: into a memory that has nothing yet."""
-        if self.draft.snapshot.notes or self.draft.snapshot.nuggets:
-            return False
-        with suppress(InvalidInputError):
-            return bool(check_nugget_name(nugget, self._names))
-        return False
+            ended.append(replace(note, links=ends) if ends != note.links else note)
+        return Snapshot(notes=tuple(ended), nuggets=tuple(nuggets))
 
     def _note_here(self, note: Note, fact: Fact | None) -> _Found | None:
         """What the memory has of a note that may come with its fact."""
@@ -252,18 +253,6 @@ class Plan:
         if _squeezed(there[1].value) == _squeezed(fact.value):
             return _Found("same", _SAME_FACT, id)
         return _Found("conflict", _OTHER_VALUE, id, there[1].value, fact.value)
-
-    def _new_facts(self, source: Snapshot, noted: Collection[tuple[str, str]]) -> Iterable[tuple[str, str]]:
-        """The names of the facts that come without a note."""
-        for nugget in source.nuggets:
-            for fact in nugget.facts:
-                if (nugget.name, fact.key) in noted:
-                    continue
-                where = f"{nugget.name}: {fact.key}"
-                item = _item("whole", "fact", nugget.name, fact.key, fact.key, fact.value, where)
-                if self._is_new(item, self._fact_here(nugget.name, fact)):
-                    self.items.append(item)
-                    yield nugget.name, fact.key
 
     # Records of other programs
 
@@ -356,22 +345,20 @@ class Plan:
             if known is not None:
                 return draft.put(replace(known, content=record.content, updated_at=draft.at))
         created = record.created_at or record.updated_at or draft.at
+        # What a note keeps of its source, unknown to others.
+        extra: dict[str, Any] = {KEPT_FIELDS: record.fields} if record.fields else {}
+        if record.kind != "fact":
+            origin = {"format": self._format, "key": record.key}
+            if not held_in(record.title, record.content):
+                extra[ORIGIN] = origin | {"text": _digest(record.content)}
+            elif not (record.derived or held_in("", record.title)):
+                # Of a text that holds a credential nothing is kept from which it could be guessed.
+                extra[ORIGIN] = origin
         return new_note(
             draft, record.kind, nugget, record.title, record.content, tags=record.tags, meta=record.meta,
-            by_agent=draft.author.is_known_agent, extra=self._extra(record), created_at=created,
+            by_agent=draft.author.is_known_agent, extra=extra, created_at=created,
             updated_at=max(created, record.updated_at), **recalls,
         )  # fmt: skip
-
-    def _extra(self, record: Record) -> dict[str, Any]:
-        """What a note keeps of its source, unknown to others."""
-        kept: dict[str, Any] = {KEPT_FIELDS: record.fields} if record.fields else {}
-        if record.kind == "fact":
-            return kept
-        origin = {"format": self._format, "key": record.key}
-        if not held_in(record.title, record.content):
-            return kept | {ORIGIN: origin | {"text": _digest(record.content)}}
-        # Of a text that holds a credential nothing is kept from which it could be guessed.
-        return kept if record.derived or held_in("", record.title) else kept | {ORIGIN: origin}
 
 
 def _item(source: str, kind: str, nugget: str, title: str, key: str, content: str, where: str) -> ImportItem:
@@ -379,14 +366,6 @@ def _item(source: str, kind: str, nugget: str, title: str, key: str, content: st
     data = "\0".join((source, kind, nugget, key, title, content)).encode("utf-8", "surrogatepass")
     id = f"new-{blake2s(data, digest_size=5).hexdigest()}"
     return ImportItem(id=id, status="new", kind=kind, title=title, nugget=nugget, where=where)
-
-
-def _with_ends(note: Note, stands_for: dict[str, str]) -> Note:
-    """A note whose links lead to the notes here that stand for those there."""
-    if not any(stands_for.get(link.to, link.to) != link.to for link in note.links):
-        return note
-    ends = (msgspec.structs.replace(link, to=stands_for.get(link.to, link.to)) for link in note.links)
-    return replace(note, links=tuple(ends))
 
 
 def _says_the_same(one: Note, other: Note) -> bool:

@@ -148,7 +148,7 @@ class Exchange:
             made = merge(Snapshot(), ours, new, refuse, made)
             made = made if empty else linked_both_ways(made, ours)
         if read.parsed.records:
-            plan.over(laid_over(ours, made))
+            plan.draft = draft.over(laid_over(ours, made))
             plan.lay(read.parsed.records)
             made = msgspec.structs.replace(made, **differences(ours, plan.draft.present())._asdict())
         left_out, history = [*read.parsed.left_out, *plan.left_out], 0
