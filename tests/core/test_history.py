@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 from kits.beside import ONE, THREE, TWO, make_home
-from kits.memory_files import fact_object, facts_of, notes_of, tree, write_graph, write_nugget
+from kits.memory_files import fact_object, facts_of, note_object, notes_of, tree, write_graph, write_nugget
 
 from core import Memory
 from core.errors import AmbiguousError, ConflictError, InvalidInputError, NotFoundError, NuggetsError
 from core.facts.edits import remember
-from core.graph.edits import edit_note, link_notes
+from core.graph.edits import create_note, edit_note, hide_note, link_notes
 from core.model.change import Author, ChangeSet
 from core.model.draft import Draft
 
@@ -43,39 +43,6 @@ def _texts(home: Path) -> dict[str, str]:
 
 
 # Back and forth
-
-
-@pytest.mark.slow
-def test_changes_are_taken_back_and_done_again_one_by_one_across_restarts(home: Path) -> None:
-    for content in ("A.", "B.", "C."):
-        _write(Memory.open(home), content)
-    states = ["C.", "B.", "A.", "Content of note 1."]
-    for state in states[1:]:
-        Memory.open(home).history.undo()
-        assert _content(home) == state
-    with pytest.raises(NotFoundError, match="you have no change to undo"):
-        Memory.open(home).history.undo()
-    for state in reversed(states[:-1]):
-        Memory.open(home).history.redo()
-        assert _content(home) == state
-    with pytest.raises(NotFoundError, match="nothing to redo"):
-        Memory.open(home).history.redo()
-    Memory.open(home).history.undo()
-    assert _content(home) == "B."
-
-
-def test_a_new_change_ends_what_redo_would_do_but_not_redo_by_name(home: Path) -> None:
-    memory = Memory.open(home)
-    undone = _tag(memory, "first")
-    memory.history.undo()
-    _write(memory, "Other.")
-    with pytest.raises(NotFoundError, match="nothing to redo"):
-        memory.history.redo()
-    memory.history.redo(undone.id)
-    assert "first" in notes_of(home)[ONE]["tags"]
-    assert _content(home) == "Other."
-    memory.history.undo()
-    assert _content(home) == "Content of note 1."
 
 
 def test_undo_of_an_undo_is_a_redo_and_back_again(home: Path) -> None:
@@ -278,3 +245,93 @@ def test_a_change_of_another_program_is_taken_back_by_name_alone(home: Path) -> 
         memory.history.undo()
     memory.history.undo(entry.id)
     assert _texts(home)[ONE] == "Content of note 1."
+
+
+# Windows
+
+
+def make(memory: Memory, title: str) -> None:
+    memory.change(f"made {title}", lambda draft: create_note(draft, "memory", title, "text"))
+
+
+def titles(home: Path) -> list[str]:
+    return sorted(note.title for note in Memory.open(home).snapshot.notes)
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> tuple[Memory, Memory]:
+    return Memory.open(tmp_path), Memory.open(tmp_path)
+
+
+def test_undo_takes_back_the_last_change_of_its_own_window(
+    two: tuple[Memory, Memory], tmp_path: Path
+) -> None:
+    one, other = two
+    make(one, "a")
+    make(other, "b")
+    make(other, "c")
+    one.history.undo()
+    assert titles(tmp_path) == ["b", "c"]
+    other.history.undo()
+    other.history.undo()
+    assert titles(tmp_path) == []
+    for memory in two:
+        with pytest.raises(NotFoundError):
+            memory.history.undo()
+
+
+def test_what_was_there_when_a_window_opened_is_taken_back_after_its_own(tmp_path: Path) -> None:
+    make(Memory.open(tmp_path), "earlier")
+    one, other = Memory.open(tmp_path), Memory.open(tmp_path)
+    make(other, "elsewhere")
+    make(one, "here")
+    one.history.undo()
+    one.history.undo()
+    assert titles(tmp_path) == ["elsewhere"]
+    one.history.redo()
+    one.history.redo()
+    assert titles(tmp_path) == ["earlier", "elsewhere", "here"]
+
+
+# Parts
+
+
+IDS = [f"note-memory-{number:08x}" for number in (1, 2, 3)]
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Memory:
+    write_graph(tmp_path, [note_object(number) for number in (1, 2, 3)])
+    return Memory.open(tmp_path)
+
+
+def _hide_all(memory: Memory) -> str:
+    return memory.change("hid three", lambda draft: [hide_note(draft, id) for id in IDS])[1].id
+
+
+def _hidden(memory: Memory) -> list[bool]:
+    return [memory.snapshot.note(id).hidden for id in IDS]
+
+
+def test_what_was_taken_back_in_pieces_is_done_again_whole_by_the_name_of_the_entry(memory: Memory) -> None:
+    id = _hide_all(memory)
+    memory.history.undo(f"{id}.1")
+    memory.history.undo(id)
+    assert _hidden(memory) == [False, False, False]
+    assert memory.history.entry(id).undone
+    memory.history.redo(id)
+    assert _hidden(memory) == [True, True, True]
+    assert memory.history.taken_back() == frozenset()
+
+
+def test_bare_redo_does_the_pieces_again_in_turn_and_undo_then_takes_all_back(memory: Memory) -> None:
+    id = _hide_all(memory)
+    memory.history.undo(f"{id}.2")
+    memory.history.undo()
+    memory.history.redo()
+    assert _hidden(memory) == [True, False, True]
+    assert not memory.history.entry(id).undone
+    memory.history.redo()
+    assert _hidden(memory) == [True, True, True]
+    memory.history.undo(id)
+    assert _hidden(memory) == [False, False, False]

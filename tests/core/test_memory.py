@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import threading
+from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
@@ -10,10 +11,8 @@ import pytest
 from kits.memory_files import (
     GRAPH,
     fact_object,
-    facts_of,
     graph_of,
     note_object,
-    notes_of,
     tree,
     write_graph,
     write_nugget,
@@ -79,37 +78,6 @@ def test_a_broken_file_leaves_the_last_good_snapshot_until_it_is_mended(home: Pa
     assert memory.history.log() == ()
 
 
-@pytest.mark.slow
-def test_eight_threads_that_change_different_notes_lose_nothing(tmp_path: Path) -> None:
-    write_graph(tmp_path, [note_object(number) for number in range(8)])
-    memory = Memory.open(tmp_path)
-    failed: list[BaseException] = []
-
-    def work(number: int) -> None:
-        try:
-            for turn in range(10):
-                id = f"note-memory-{number:08x}"
-                memory.change(
-                    "edit", lambda draft, id=id, turn=turn: edit_note(draft, id, content=f"turn {turn}")
-                )
-                memory.change(
-                    "more", lambda draft, turn=turn: remember(draft, "memory", f"{number} {turn}", "v")
-                )
-                assert memory.snapshot.note(id).content == f"turn {turn}"
-        except BaseException as error:
-            failed.append(error)
-
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failed == []
-    assert {note["content"] for note in notes_of(tmp_path).values() if note["kind"] == "note"} == {"turn 9"}
-    assert len(facts_of(tmp_path, "memory.nugget.json")) == 80
-    assert len(memory.history.log(limit=None)) == 160
-
-
 def test_the_folder_is_the_one_named_else_that_of_the_environment_else_in_the_home(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -162,3 +130,29 @@ def test_a_file_whose_path_is_no_utf_8_is_refused_and_no_other_is_written(home: 
     assert (refused.value.code, refused.value.field) == ("bad-name", "path")
     assert {name: data for name, data in tree(home).items() if name in before} == before
     assert not list(home.glob("page*"))
+
+
+# Visits
+
+
+def at(day: int) -> Callable[[], datetime]:
+    return lambda: datetime(2026, 11, day, tzinfo=UTC)
+
+
+def files(home: Path) -> dict[str, object]:
+    return {name: data for name, data in tree(home).items() if not name.startswith("nuggets.db")}
+
+
+def test_a_visit_is_remembered_and_changes_no_file_of_the_memory(tmp_path: Path) -> None:
+    memory = Memory.open(tmp_path, clock=at(1))
+    memory.change("wrote", lambda draft: remember(draft, "memory", "kettle", "boils"))
+    before = files(tmp_path)
+    assert memory.visited() is None
+    assert Memory.open(tmp_path, clock=at(2)).visited() == "2026-11-01T00:00:00.000Z"
+    assert Memory.open(tmp_path, clock=at(3)).visited() == "2026-11-02T00:00:00.000Z"
+    assert files(tmp_path) == before
+
+
+def test_looking_at_a_folder_without_a_memory_makes_nothing(tmp_path: Path) -> None:
+    assert Memory.open(tmp_path / "none").visited() is None
+    assert not (tmp_path / "none").exists()

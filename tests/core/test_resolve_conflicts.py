@@ -69,18 +69,6 @@ def test_a_conflict_waits_until_it_is_settled_as_somebody_says(
     assert "ours" not in notes_of(memory.home)[ONE]["tags"]
 
 
-def test_the_same_conflict_met_again_waits_beside_the_first(waiting: tuple[Memory, str]) -> None:
-    memory, id = waiting
-    change_set = memory.history.entry(id).change_set
-    with pytest.raises(ConflictError) as caught:
-        memory.apply(change_set)
-    assert {entry.id for entry in memory.history.conflicts()} == {id, caught.value.entry}
-    for entry in memory.history.conflicts():
-        memory.history.resolve_conflict(entry.id, "theirs")
-    assert memory.history.conflicts() == ()
-    assert content_of(memory.home) == "Theirs."
-
-
 def test_a_conflict_about_a_deleted_note_is_settled_either_way(home: Path) -> None:
     for take, there in (("ours", True), ("theirs", False)):
         notes = {f"note-memory-{number:08x}": note_object(number) for number in (1, 2, 3)}

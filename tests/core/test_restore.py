@@ -22,7 +22,7 @@ from core.graph.edits import delete_note
 from core.model.change import PERSON, ChangeSet
 from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.note import Note, replace
-from core.model.snapshot import Problem, ProblemKind, Snapshot
+from core.model.snapshot import Snapshot
 from core.restore import restoration
 
 AT = "2026-05-05T12:00:00.000Z"
@@ -157,19 +157,6 @@ def test_what_cannot_be_read_then_or_now_is_left_alone() -> None:
     found = _back(_memory(other, nuggets=(renamed,)), broken)
     assert found.facts == ()
     assert [change.id for change in found.notes] == [other.id]
-
-
-def test_newcomers_stay_where_what_was_could_not_be_read_whole() -> None:
-    problem = Problem(
-        ProblemKind.UNREADABLE_NOTE, "graph.json: note 3", "cannot be read (null)", "graph.json"
-    )
-    part = Problem(
-        ProblemKind.UNREADABLE_FACT, "memory.nugget.json: fact 2", "cannot be read (x)", "memory.nugget.json",
-        "memory",
-    )  # fmt: skip
-    wanted = _memory(make_note(1), facts={"a": "1"}, problems=(problem, part))
-    current = _memory(make_note(1), make_note(2), facts={"a": "1", "b": "2"})
-    assert _back(current, wanted).empty
 
 
 def test_a_nugget_that_no_file_can_be_named_after_does_not_hold_up_the_rest() -> None:

@@ -17,44 +17,8 @@ from core.model.note import Note, replace
 ONE, TWO, THREE = make_note(1), make_note(2), make_note(3)
 
 
-def _notes(change_set: ChangeSet) -> list[list[str]]:
-    return [[change.id for change in part.notes] for part in change_parts(change_set)]
-
-
 def _drafted(draft: Draft) -> ChangeSet:
     return draft.change_set("a reason")
-
-
-def test_notes_that_have_nothing_to_do_with_each_other_are_parts_of_their_own() -> None:
-    draft = make_draft(ONE, TWO, THREE)
-    for note in (THREE, ONE):
-        edit_note(draft, note.id, content="Other.")
-    change_set = _drafted(draft)
-    assert sorted(map(tuple, _notes(change_set))) == [(ONE.id,), (THREE.id,)]
-    assert [part.id for part in change_parts(change_set)] == [f"{change_set.id}.1", f"{change_set.id}.2"]
-    assert {(part.reason, part.author, part.at) for part in change_parts(change_set)} == {
-        (change_set.reason, change_set.author, change_set.at)
-    }
-
-
-def test_a_fact_goes_with_the_note_that_mirrors_it() -> None:
-    note = make_fact_note(0x10, "user:a", "old")
-    draft = make_draft(ONE, note, facts={"user:a": "old", "user:b": "b"})
-    remember(draft, "memory", "user:a", "new")
-    edit_note(draft, ONE.id, content="Other.")
-    found = {part.notes[0].id: part for part in change_parts(_drafted(draft))}
-    assert [change.key for change in found[note.id].facts] == ["user:a"]
-    assert found[ONE.id].facts == ()
-
-
-def test_a_link_is_one_part_with_both_its_ends() -> None:
-    draft = make_draft(ONE, TWO, THREE)
-    link_notes(draft, ONE.id, TWO.id, "kin")
-    (part,) = change_parts(_drafted(draft))
-    assert {change.id for change in part.notes} == {ONE.id, TWO.id}
-    for change in part.notes:
-        assert change.after is not None
-        assert len(change.after.links) == 1
 
 
 def test_a_note_that_was_edited_and_linked_keeps_its_edit_when_the_other_end_is_taken_back() -> None:

@@ -96,26 +96,6 @@ def test_a_recall_says_who_answers_and_counts_where_the_note_is(memory: Memory, 
     assert [note.hits for note in memory.snapshot.notes if note.title == "On call"] == [1]
 
 
-def test_searching_and_recalling_write_nothing_into_the_repository(memory: Memory, pages: Path) -> None:
-    before, own = tree(pages), tree(memory.home)
-    memory.search("make")
-    memory.recall("staging cluster", record=False)
-    memory.search.keep()
-    assert tree(pages) == before
-    assert tree(memory.home) == own
-
-
-def test_an_edit_of_a_page_is_seen_by_the_next_search(memory: Memory, pages: Path) -> None:
-    assert found(memory, "zebra") == []
-    page = pages / "deploy.md"
-    page.write_text(page.read_text().replace("cluster", "zebra"))
-    assert found(memory, "zebra") == [("Deploy steps", "team")]
-    (pages / "new.md").write_text("---\nname: Giraffe\n---\nTall.\n")
-    assert found(memory, "giraffe") == [("Giraffe", "team")]
-    page.unlink()
-    assert found(memory, "zebra") == []
-
-
 def test_the_memory_that_holds_a_note_is_ones_own_or_the_teams(memory: Memory, pages: Path) -> None:
     holder, note = memory.search.holding("Backups")
     assert holder is memory

@@ -15,12 +15,11 @@ from kits.drafts import (
     make_fact_note,
     make_note,
 )
-from kits.hostile import HOSTILE
 
 from core import Memory
 from core.model.draft import Draft
 from core.model.fact import Fact
-from core.model.note import HiddenFact, Link, Note
+from core.model.note import HiddenFact, Note
 from core.model.snapshot import Problem, ProblemKind
 from core.verify import Finding, RepairKind, findings, repair
 
@@ -164,19 +163,6 @@ def test_what_a_file_holds_that_cannot_be_read_is_told_as_it_is_loaded(tmp_path:
     assert sorted(told) == [
         "second-file", "unreadable-fact", "unreadable-fact", "unreadable-file", "unreadable-note",
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize("text", HOSTILE)
-def test_every_finding_is_one_line_of_bounded_length_whatever_a_note_says(text: str) -> None:
-    notes = (
-        make_fact_note(1, text, text, source_key=text, links=(Link(to=text, reason=text),)),
-        make_fact_note(2, "k", text, tags=(text,), title=text),
-    )
-    snapshot = make_draft(*notes, facts={"k": "v", text: "w"}).snapshot
-    for finding in findings(snapshot):
-        assert "\n" not in finding.detail + finding.repair
-        assert len(finding.detail) < 500
-    mended(draft_over(snapshot))
 
 
 # The memory that the original wrote
