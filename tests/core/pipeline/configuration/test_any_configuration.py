@@ -94,18 +94,3 @@ def test_a_table_that_holds_itself_is_read() -> None:
 def test_a_name_as_long_as_a_book_is_told_in_one_line() -> None:
     (warning,) = read_configuration({"pipeline": {"x" * 1_000_000: "y" * 1_000_000}}).warnings
     assert len(warning.message) < 200
-
-
-@pytest.mark.parametrize(
-    "value", [pytest.param(10**5000, id="many digits"), b"\xff", object(), {1, 2}, type, 1j]
-)
-def test_no_key_trips_over_a_value_that_no_file_should_hold(value: Any) -> None:
-    table: dict[Any, Any] = {}
-    for name, key in KEYS.items():
-        section = name.rpartition(".")[0]
-        (table.setdefault(section, {}) if section else table)[key.field] = value
-    configuration, warnings = read_configuration({"pipeline": table})
-    assert {warning.name for warning in warnings} >= {key.name for key in KEYS.values()} - {
-        "pipeline.extraction.model"
-    }
-    assert read_configuration({"pipeline": as_table(configuration)}).warnings == ()

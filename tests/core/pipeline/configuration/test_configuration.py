@@ -124,20 +124,6 @@ def test_each_key_of_the_reference_has_its_default_and_its_range(row: dict[str, 
     assert set(row.get("choices", ())) <= set(key.choices)
 
 
-def test_no_key_is_without_a_source() -> None:
-    ours = {"extraction.fallbackProvider", "extraction.endpoint", "extraction.minFactChars"}
-    ours |= {"extraction.minInputChars", "extraction.dailyCallBudget", "feedback.decayEnabled"}
-    ours |= {"extraction.windowChars", "extraction.windowOverlapChars"}
-    ours |= {"extraction.maxWindows", "extraction.maxFacts", "documents.extractFacts"}
-    ours |= {"continuity.readConversations", "retention.enabled", "retention.intervalMs"}
-    ours |= {"retention.removedDays", "retention.historyDays", "retention.transcriptDays"}
-    ours |= {"retention.completedJobDays", "retention.deadJobDays"}
-    ours |= {"embedding.provider", "embedding.model", "embedding.endpoint", "embedding.dimensions"}
-    ours |= {"embedding.timeout", "embedding.queryTimeoutMs", "embedding.weight", "embedding.minSimilarity"}
-    ours |= {"continuity.scoreWithModel", "predictor.source", "extraction.command"}
-    assert set(BY_REFERENCE) == {row["name"] for row in TABLE} | ours
-
-
 def test_every_legacy_name_is_read_and_yields_to_the_nested_one() -> None:
     for legacy, name in LEGACY.items():
         key = KEYS[name]
@@ -152,24 +138,6 @@ def test_every_legacy_name_is_read_and_yields_to_the_nested_one() -> None:
         assert (
             value_of(_read({legacy: other, section: {field: key.default}}).configuration, name) == key.default
         )
-
-
-def test_of_a_value_out_of_range_the_default_counts_and_it_is_told_with_what_was_given() -> None:
-    for given in (0, 2.5, -0.4, 10**5000, 1e308, "3", False, [2], None, -(10**400)):
-        reading = _read({"worker": {"maxRetries": given}, "graph": {"boostWeight": -1}})
-        assert (reading.configuration.worker.max_retries, reading.configuration.graph.boost_weight) == (
-            3,
-            0.15,
-        )
-        assert [(one.name, one.used, one.why) for one in reading.warnings] == [
-            ("pipeline.worker.max_retries", 3, WarningKind.UNUSABLE),
-            ("pipeline.graph.boost_weight", 0.15, WarningKind.UNUSABLE),
-        ]
-    (warning,) = _read({"worker": {"pollMs": 0}}).warnings
-    assert (
-        warning.message
-        == "settings.toml: pipeline.worker.poll_ms: 0 is not usable (from 100 to 60,000); 2000 is used"
-    )
 
 
 @pytest.mark.parametrize(
@@ -273,12 +241,3 @@ def test_ollama_is_where_the_environment_says(variable: str, endpoint: str) -> N
     reading = read_configuration(environ={"OLLAMA_HOST": variable})
     assert reading.configuration.extraction.endpoint == endpoint
     assert reading.warnings == ()
-
-
-@pytest.mark.parametrize(
-    "variable", ["gpu:port", "gpu:99999", "ftp://gpu", "a b", "http://", "[", "x" * 10_000]
-)
-def test_an_address_that_is_none_is_told_and_the_default_counts(variable: str) -> None:
-    reading = read_configuration(environ={"OLLAMA_HOST": variable})
-    assert reading.configuration.extraction.endpoint == "http://localhost:11434"
-    assert [warning.where for warning in reading.warnings] == ["OLLAMA_HOST"]

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
-from core.folder import user_configuration_folder
 from core.pipeline.modes import Mode, mode
 from core.settings import Settings, load_settings
 from core.settings.pipeline_sections import PIPELINE_GUARDS
@@ -101,15 +99,6 @@ def test_a_file_that_cannot_be_read_holds_the_pipeline_and_deletes_nothing_until
     assert (home / "agent.yaml").read_bytes() == data
 
 
-def test_the_environment_names_an_ollama_where_no_file_does(home: Path, user: Path) -> None:
-    there = {"OLLAMA_HOST": "models.lan:8080"}
-    loaded = load_settings(home, there, user_folder=user)
-    assert loaded.pipeline.extraction.endpoint == "http://models.lan:8080"
-    put(home, "settings.toml", "[pipeline.extraction]\nendpoint = 'http://127.0.0.1:1234'\n")
-    loaded = load_settings(home, there, user_folder=user)
-    assert loaded.pipeline.extraction.endpoint == "http://127.0.0.1:1234"
-
-
 @pytest.mark.parametrize(("provider", "seconds"), [("ollama", 45), ("claude-code", 60), ("opencode", 60)])
 def test_a_command_has_more_time_unless_a_timeout_is_named(
     home: Path, user: Path, provider: str, seconds: int
@@ -119,14 +108,6 @@ def test_a_command_has_more_time_unless_a_timeout_is_named(
     assert load(home, user).pipeline.extraction.timeout == seconds * 1_000
     put(home, "settings.toml", text + "timeout = 45_000\n")
     assert load(home, user).pipeline.extraction.timeout == 45_000
-
-
-def test_the_users_folder_is_that_of_the_system(home: Path) -> None:
-    folder = user_configuration_folder()
-    assert folder.name == "nuggets"
-    folder.mkdir(parents=True)
-    put(folder, "settings.toml", "[pipeline.worker]\npollMs = 3_333\n")
-    assert polls(load_settings(home, {})) == 3_333
 
 
 @pytest.mark.parametrize("days", ["0", "-1", "0.5", "-1e308", "100000", "'ever'"])
@@ -143,12 +124,3 @@ def test_days_that_cannot_be_read_never_delete_anything_sooner(
     assert value_of(loaded.pipeline, key) == longest
     (warning,) = loaded.warnings
     assert (warning.name, warning.why, warning.used) == (f"pipeline.{key}", WarningKind.UNUSABLE, longest)
-
-
-def test_without_pyyaml_the_original_s_file_is_named_and_nothing_stops(
-    home: Path, user: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "yaml", None)
-    put(home, "agent.yaml", "memory: {}\n")
-    (warning,) = load(home, user).warnings
-    assert (warning.name, warning.hint) == ("pipeline", "PyYAML is not installed")
