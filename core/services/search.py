@@ -85,9 +85,8 @@ class SearchService:
         team: bool = False,
     ) -> None:
         self.home = home
-        # Who knows more of the notes than their words, and who knows of documents; None for nobody.
-        self.signals: SignalSource | None = None
-        self.passages: PassageSource | None = None
+        # Gives who knows more of the notes than their words, and who knows of documents; None for nobody.
+        self.known: Callable[[], tuple[SignalSource | None, PassageSource | None]] = lambda: (None, None)
         # Gives what came from elsewhere since a time; see `Memory.elsewhere`.
         self.elsewhere: Callable[[str | None], Elsewhere] = _nothing
         self._settings, self._clock, self._synonyms, self._of_team = settings, clock, synonyms, team
@@ -171,8 +170,8 @@ class SearchService:
                     if blocks:
                         index.restore(blocks, snapshot, progress)
                 self._index = index
-            self._index.synonyms, self._index.signals = self._synonyms(), self.signals
-            self._index.passages = self.passages
+            self._index.synonyms = self._synonyms()
+            self._index.signals, self._index.passages = self.known()
             self._index.update(snapshot, progress)
             return self._index
 
@@ -259,6 +258,7 @@ class Search:
         self.pipeline: Callable[[], Knows | None] = lambda: None
         for service in (self.own, self._both):
             service.elsewhere = memory.elsewhere
+        self.own.known, self._both.known = self._known, self._known_of_own
         self._open: Callable[[], Memory | None] | None = None
         self._guard = threading.RLock()
         self._team: Memory | None = None
@@ -356,7 +356,7 @@ class Search:
 
     def document_text(self, document_id: str) -> str:
         """The whole text of a document that a search found a part of; "" where it cannot be read."""
-        source = self.passages or self.pipeline()
+        source = self._known()[1]
         return "" if source is None else source.document_text(document_id)
 
     def index(self, progress: Progress | None = None) -> SearchIndex:
@@ -375,6 +375,15 @@ class Search:
         """Drops all that is held of the notes; the next search begins anew."""
         self.own.forget()
         self._both.forget()
+
+    def _known(self) -> tuple[SignalSource | None, PassageSource | None]:
+        known = self.pipeline()
+        return self.signals or known, self.passages or known
+
+    def _known_of_own(self) -> tuple[SignalSource | None, PassageSource | None]:
+        signals, passages = self._known()
+        joined = self._joined
+        return (None if signals is None or joined is None else _OfOwn(signals, joined.whose)), passages
 
     # The team's notes
 
@@ -398,9 +407,6 @@ class Search:
         """The notes of this memory and of the team's, as the team's files are now. None where there is no team's
         memory, or it cannot be read: then only one's own notes are there, and `take_notices` says so.
         """
-        known = self.pipeline()
-        signals, passages = self.signals or known, self.passages or known
-        self.own.signals, self.own.passages = signals, passages
         if self._open is None:
             return None
         with self._guard:
@@ -412,8 +418,6 @@ class Search:
                 from core.model.joined import join
 
                 self._joined = join(own, theirs)
-            self._both.signals = None if signals is None else _OfOwn(signals, self._joined.whose)
-            self._both.passages = passages
             return JoinedSearch(self._joined, memory, self._both)
 
     def _current(self, memory: Memory) -> Snapshot:
