@@ -1,4 +1,4 @@
-"""The surroundings of a note: its links in and out, suggested links, and a small graph around it."""
+"""The surroundings of a note: its links in and out, suggested links, and the notes around it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from core.graph.edits import MERGED_INTO
 from core.model.note import Link, Note, unique_links
 from core.model.snapshot import Snapshot
 from core.text.tokens import fold, stems, word_spans
@@ -34,30 +33,6 @@ class Neighbours:
 
     outgoing: tuple[tuple[Note, Link], ...]
     incoming: tuple[tuple[Note, Link], ...]
-
-
-@dataclass(frozen=True)
-class Edge:
-    """A line between two notes of a picture."""
-
-    a: str
-    b: str
-    reason: str
-
-
-@dataclass(frozen=True)
-class Surroundings:
-    """Notes within some hops of a focus, by distance, with the lines between them; `left_out` were too many.
-
-    merged: pairs of a note that was merged away and its survivor that no link joins.
-    """
-
-    focus: str
-    hops: dict[str, int]
-    notes: tuple[Note, ...]
-    edges: tuple[Edge, ...]
-    left_out: int = 0
-    merged: tuple[tuple[str, str], ...] = ()
 
 
 def neighbours(snapshot: Snapshot, id: str) -> Neighbours:
@@ -127,65 +102,25 @@ def _said(note: Note) -> str:
 
 def surroundings(
     snapshot: Snapshot, id: str, *, hops: int = 1, limit: int = 30, include_hidden: bool = False
-) -> Surroundings:
-    """Notes within `hops` links of a note, nearest first, at most `limit`, with the links among them.
-
-    A note that was merged away counts as linked to its survivor where hidden notes are included.
+) -> dict[str, int]:
+    """How many links away each note within `hops` of a note is, nearest first, at most `limit`. Raises NotFoundError
+    when there is no such note.
     """
     snapshot.note(id)
-    merged = _merged(snapshot) if include_hidden else {}
     distance = {id: 0}
+    # It grows meanwhile.
     order = [id]
-    left_out: set[str] = set()
     for current in order:
-        if distance[current] >= hops:
-            continue
-        for other in dict.fromkeys((*_linked(snapshot, current), *merged.get(current, ()))):
-            if other in distance or (snapshot.by_id[other].hidden and not include_hidden):
-                continue
-            if len(order) >= limit:
-                left_out.add(other)
-                continue
-            distance[other] = distance[current] + 1
-            order.append(other)
-    edges: dict[tuple[str, str], Edge] = {}
-    for current in order:
-        for link in snapshot.by_id[current].links:
-            pair = (min(current, link.to), max(current, link.to))
-            if link.to in distance and link.to != current and pair not in edges:
-                edges[pair] = Edge(current, link.to, link.reason)
-    return Surroundings(
-        focus=id,
-        hops=distance,
-        notes=tuple(snapshot.by_id[other] for other in order),
-        edges=tuple(edges.values()),
-        left_out=len(left_out),
-        merged=tuple(
-            (other, survivor)
-            for other in order
-            if (survivor := _survivor(snapshot.by_id[other])) in distance
-            and survivor != other
-            and (min(other, survivor), max(other, survivor)) not in edges
-        ),
-    )
+        for other in linked(snapshot, current) if distance[current] < hops else ():
+            fits = other not in distance and len(order) < limit
+            if fits and (include_hidden or not snapshot.by_id[other].hidden):
+                distance[other] = distance[current] + 1
+                order.append(other)
+    return distance
 
 
-def _survivor(note: Note) -> str:
-    return str(note.extra.get(MERGED_INTO, "")) if note.hidden else ""
-
-
-def _merged(snapshot: Snapshot) -> dict[str, list[str]]:
-    """For each note those that it is joined with by a merge."""
-    found: dict[str, list[str]] = {}
-    for note in snapshot.notes:
-        survivor = _survivor(note) if note.hidden and note.extra else ""
-        if survivor in snapshot.by_id and survivor != note.id:
-            found.setdefault(note.id, []).append(survivor)
-            found.setdefault(survivor, []).append(note.id)
-    return found
-
-
-def _linked(snapshot: Snapshot, id: str) -> list[str]:
+def linked(snapshot: Snapshot, id: str) -> list[str]:
+    """The other notes that a note links to or is linked from, each once."""
     out = [link.to for link in snapshot.by_id[id].links]
     back = [holder for holder, _ in snapshot.links_in.get(id, ())]
     return [other for other in dict.fromkeys((*out, *back)) if other != id and other in snapshot.by_id]

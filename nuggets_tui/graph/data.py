@@ -6,12 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from core.graph.neighbours import surroundings
-from core.model.note import Note
+from core.graph.neighbours import linked, surroundings
 from core.model.snapshot import Snapshot
 
 NODE_LIMIT: Final = 60
-MERGED: Final = "merged into it"
 
 
 @dataclass(frozen=True)
@@ -54,29 +52,21 @@ def graph_data(
     """The notes within `hops` links of a note, nearest first, at most `limit`; empty when there is no such note."""
     if note_id not in snapshot.by_id:
         return GraphData()
-    found = surroundings(snapshot, note_id, hops=hops, limit=limit, include_hidden=show_hidden)
-    inside = found.hops
+    inside = surroundings(snapshot, note_id, hops=hops, limit=limit, include_hidden=show_hidden)
+    notes = [snapshot.by_id[id] for id in inside]
     nodes = tuple(
-        GraphNode(note.id, note.title, note.hidden, "fact" if note.is_fact else "note")
-        for note in found.notes
+        GraphNode(note.id, note.title, note.hidden, "fact" if note.is_fact else "note") for note in notes
     )
     edges = tuple(
         GraphEdge(note.id, link.to, link.reason)
-        for note in found.notes
+        for note in notes
         for link in note.links
         if link.to in inside and link.to != note.id
     )
-    edges += tuple(GraphEdge(other, survivor, MERGED) for other, survivor in found.merged)
     left_out = _left_out(snapshot, inside, hops, show_hidden)
-    hidden = 0 if show_hidden else sum(other.hidden for other in _linked(snapshot, note_id))
+    near = linked(snapshot, note_id)
+    hidden = 0 if show_hidden else sum(snapshot.by_id[other].hidden for other in near)
     return GraphData(nodes, edges, note_id, left_out, hidden)
-
-
-def _linked(snapshot: Snapshot, note_id: str) -> list[Note]:
-    """The other notes that a note links to or is linked from, each once."""
-    ids = {link.to for link in snapshot.by_id[note_id].links}
-    ids.update(holder for holder, _ in snapshot.links_in.get(note_id, ()))
-    return [snapshot.by_id[other] for other in ids - {note_id} if other in snapshot.by_id]
 
 
 def _left_out(snapshot: Snapshot, inside: dict[str, int], hops: int, show_hidden: bool) -> dict[str, int]:
@@ -85,8 +75,8 @@ def _left_out(snapshot: Snapshot, inside: dict[str, int], hops: int, show_hidden
     for note_id, hop in inside.items():
         if hop >= hops:
             continue
-        linked = _linked(snapshot, note_id)
-        missing = {other.id for other in linked if show_hidden or not other.hidden} - taken
+        near = linked(snapshot, note_id)
+        missing = {other for other in near if show_hidden or not snapshot.by_id[other].hidden} - taken
         taken |= missing
         if missing:
             counts[note_id] = len(missing)

@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from core.model.note import Link, Note, replace
+from core.model.note import Link, Note
 from core.model.snapshot import Snapshot
 from nuggets_tui.graph.data import GraphData, graph_data
 from nuggets_tui.widgets.graph_view import GraphView
@@ -118,17 +118,6 @@ async def test_hidden_notes_are_ghosts_only_when_asked_for() -> None:
         app.graph.show(MEMORY, "auth", show_hidden=True)
         await drawn(pilot)
         assert "⊘ ghost" in "\n".join(screen(app.graph))
-
-
-async def test_a_note_merged_away_is_a_ghost_with_a_line_to_its_survivor() -> None:
-    gone = replace(note("gone", hidden=True), extra={"mergedInto": "kept"})
-    app = Harness()
-    async with running(app) as pilot:
-        app.graph.show(Snapshot(notes=(note("kept"), gone)), "kept", show_hidden=True)
-        await drawn(pilot)
-        assert "⊘ gone" in "\n".join(screen(app.graph))
-        await pilot.press("right")
-        assert screen(app.graph)[-1].startswith("merged into it · kept ← gone")
 
 
 async def test_arrows_walk_along_links_and_say_why_the_link_is_there() -> None:
