@@ -15,6 +15,8 @@ from core.memory import Memory
 from core.model.infer import MetaInput
 from core.projects import project_of
 from core.workspace import briefing_of
+from nuggets_tui.screens.why import recall_lines
+from nuggets_tui.words import STALE_SIGN
 
 CODE = "".join(f"export const value{number} = read('{number}', request);\n" for number in range(60))
 
@@ -69,6 +71,17 @@ def test_an_answer_whose_file_is_gone_is_offered_and_not_claimed(tmp_path: Path,
     (offered,) = found.candidates
     assert [(one.said, one.state) for one in offered.stale] == [("src/auth/middleware.ts:47", "gone")]
     assert offered.stale[0].commit == git(root, "rev-parse", "HEAD").strip()
+
+
+def test_what_the_app_shows_of_an_answer_says_what_became_of_its_code(tmp_path: Path, root: Path) -> None:
+    memory = remembered(tmp_path)
+    git(root, "mv", "src/auth/middleware.ts", "src/session.ts")
+    shown = [line.plain for line in recall_lines(memory.recall("auth handler"), 90)]
+    assert [line for line in shown if "src/session.ts:47" in line]
+    (root / "src" / "session.ts").unlink()
+    commit(root)
+    shown = [line.plain for line in recall_lines(memory.recall("auth handler"), 90)]
+    assert [line.startswith(STALE_SIGN) for line in shown if "src/auth" in line] == [False, True]
 
 
 def test_a_note_written_by_another_program_is_held_against_the_code_of_its_time(
