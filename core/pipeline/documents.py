@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from itertools import islice
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote, urlsplit
 
 from core.errors import AmbiguousError, NotFoundError
 from core.model.names import check_nugget_name
-from core.pipeline.database.documents import NewChunk, Work, new_chunk
+from core.pipeline.database.documents import Work, new_chunk
 from core.pipeline.database.jobs import Jobs
 from core.pipeline.database.tables import Tables
 from core.pipeline.database.texts import packed
@@ -17,14 +18,13 @@ from core.pipeline.document_text import (
     PLAIN,
     DocumentError,
     Fault,
-    ReadText,
     check_readable,
     media_type_of,
     read_text,
 )
 from core.pipeline.fetch import check_address, fetch
 from core.pipeline.intake.normalisation import content_hash
-from core.pipeline.intake.sentences import chunks, next_chunk
+from core.pipeline.intake.sentences import chunks
 from core.pipeline.records import AddedDocument, Document, DocumentHit, DocumentKind
 from core.pipeline.writes.submit import LONGEST, Submission, store_submission
 from core.settings.pipeline_sections import PipelineConfiguration
@@ -269,7 +269,19 @@ def _read(context: JobContext, work: Work) -> None:
     document = work.document
     with context.database.write(lasting=False) as writer:
         writer.documents.set_status(document.id, "extracting", context.now())
-    media_type, read = _text_of(context, work)
+    data, media_type, charset, is_page = work.raw, document.media_type, "", document.kind == "url"
+    if is_page:
+        most = context.configuration.documents.max_content_bytes
+        page = fetch(document.source, most_bytes=most, network=context.network)
+        data, media_type, charset = page.data, page.media_type, page.charset
+    read = read_text(
+        data,
+        media_type,
+        charset=charset,
+        where=document.source,
+        strict=not is_page,
+        between=context.heartbeat,
+    )
     context.heartbeat()
     text = encodable(read.text)
     settings = context.configuration.documents
@@ -292,20 +304,6 @@ def _read(context: JobContext, work: Work) -> None:
         _put_back(writer.jobs, context, count, 0)
 
 
-def _text_of(context: JobContext, work: Work) -> tuple[str, ReadText]:
-    document = work.document
-    if document.kind != "url":
-        read = read_text(work.raw, document.media_type, where=document.source, between=context.heartbeat)
-        return document.media_type, read
-    most = context.configuration.documents.max_content_bytes
-    page = fetch(document.source, most_bytes=most, network=context.network)
-    read = read_text(
-        page.data, page.media_type, charset=page.charset, where=document.source, strict=False,
-        between=context.heartbeat,
-    )  # fmt: skip
-    return page.media_type, read
-
-
 def _title_of(document: Document, text: str) -> str:
     """What a document is called that does not say so itself: by its file or address, or by how it begins."""
     if document.kind == "file":
@@ -324,7 +322,8 @@ def _index(context: JobContext, work: Work, text: str) -> None:
     """Writes the next chunks; with the last of them the document takes the place of its former version."""
     start, written = work.next_start, work.document.chunks_written
     for _ in range(_IN_A_TURN):
-        batch = _next_chunks(work, text, start)
+        spans = chunks(text, work.chunk_size, work.chunk_overlap, start=start)
+        batch = [new_chunk(span.of(text), span.end) for span in islice(spans, _AT_ONCE)]
         if not batch:
             _finish(context, work, text, written)
             return
@@ -340,17 +339,6 @@ def _index(context: JobContext, work: Work, text: str) -> None:
         context.heartbeat()
     with context.database.write(lasting=False) as writer:
         _put_back(writer.jobs, context, max(work.document.chunks, written + 1), written)
-
-
-def _next_chunks(work: Work, text: str, start: int) -> list[NewChunk]:
-    batch: list[NewChunk] = []
-    while len(batch) < _AT_ONCE:
-        span = next_chunk(text, start, work.chunk_size, work.chunk_overlap)
-        if span is None:
-            break
-        batch.append(new_chunk(span.of(text), span.end))
-        start = span.end
-    return batch
 
 
 def _finish(context: JobContext, work: Work, text: str, written: int) -> None:
