@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core.errors import NuggetsError
-from core.model.snapshot import Snapshot
 from core.pipeline.database.jobs import LostLeaseError
 from core.pipeline.database.tables import Tables
-from core.pipeline.decide import Proposal, check, decide
+from core.pipeline.decide import Contradiction, check, decide
 from core.pipeline.extract import ExtractedFact, Extraction, Limits, extract
 from core.pipeline.ground import source_spans
 from core.pipeline.intake.normalisation import normalise
@@ -103,6 +102,8 @@ def think(
     ModelError when the job should be tried again: the model was of no use at all, or could not be asked about some
     facts while attempts are left.
     """
+    from core.reflection.judge import pinned
+
     configuration, deadline = work.configuration, deadline_of(work.configuration)
 
     def ask(purpose: str) -> Provider:
@@ -125,30 +126,29 @@ def think(
         if isinstance(error, CallRefusedError) or another:
             raise error
     proposals = {proposal.fact: proposal for proposal in decisions.proposals}
-    checked = {
-        place: _checked(proposal, found[place].content, ask("contradiction"), configuration, between)
-        for place, proposal in proposals.items()
-        if proposal.target is not None and proposal.action in ("update", "delete")
-    }
-    planned = [
-        PlannedFact(
-            place=place,
-            fact=fact,
-            said=normalise(fact.content),
-            proposal=proposals.get(place),
-            told=decisions.told.get(place, ""),
-            contradiction=checked[place][0] if place in checked else "",
-            pinned=_pinned(snapshot, proposals.get(place)),
-            span=spans[place],
-            unchecked=place in checked and bool(checked[place][1]),
-        )
-        for place, fact in enumerate(found)
-    ]
-    unchecked = [
-        f"Fact {place + 1}: not checked for a contradiction: {why}"
-        for place, (_, why) in checked.items()
-        if why
-    ]
+    planned: list[PlannedFact] = []
+    warnings = [*extraction.warnings, *decisions.warnings]
+    for place, fact in enumerate(found):
+        proposal, verdict, pinned_target = proposals.get(place), Contradiction(), False
+        if proposal is not None and proposal.target is not None:
+            note = snapshot.by_id.get(proposal.target.id)
+            pinned_target = note is not None and not note.hidden and pinned(note)
+            if proposal.action in ("update", "delete"):
+                between()
+                target = proposal.target.content
+                verdict = check(proposal.action, fact.content, target, ask("contradiction"), configuration)
+        if verdict.error is not None:
+            # While the model cannot be asked at all the work waits: no verdict is none that the two go together.
+            if isinstance(verdict.error, CallRefusedError) or verdict.error.outage:
+                raise verdict.error
+            warnings.append(f"Fact {place + 1}: not checked for a contradiction: {verdict.error.kind}")
+        planned.append(
+            PlannedFact(
+                place=place, fact=fact, said=normalise(fact.content), proposal=proposal,
+                told=decisions.told.get(place, ""), contradiction=verdict.said, pinned=pinned_target, span=spans[place],
+                unchecked=verdict.error is not None,
+            )
+        )  # fmt: skip
     return ExtractPlan(
         job_id=work.job.id,
         raw=work.raw,
@@ -159,7 +159,7 @@ def think(
         newest=newest,
         facts=tuple(planned),
         relations=extraction.relations,
-        warnings=(*extraction.warnings, *decisions.warnings, *unchecked),
+        warnings=tuple(warnings),
         model=extraction.model,
         prompt_version=extraction.prompt_version,
         calls=extraction.calls + decisions.calls,
@@ -296,31 +296,3 @@ def _new_ones(
     start = window.start
     moved = [None if span is None else (span[0] + start, span[1] + start) for _, span in new]
     return tuple(fact for fact, _ in new), moved
-
-
-def _checked(
-    proposal: Proposal,
-    fact: str,
-    ask: Provider,
-    configuration: PipelineConfiguration,
-    between: Callable[[], None],
-) -> tuple[str, str]:
-    """How a fact contradicts what it would change, "" for not at all; and why nobody knows whether it does.
-
-    While the model cannot be asked at all the work waits for it: no verdict is none that the two go together.
-    """
-    between()
-    target = "" if proposal.target is None else proposal.target.content
-    verdict = check(proposal.action, fact, target, ask, configuration)
-    error = verdict.error
-    if error is not None and (isinstance(error, CallRefusedError) or error.outage):
-        raise error
-    return verdict.said, "" if error is None else error.kind
-
-
-def _pinned(snapshot: Snapshot, proposal: Proposal | None) -> bool:
-    from core.reflection.judge import pinned
-
-    target = None if proposal is None else proposal.target
-    note = None if target is None else snapshot.by_id.get(target.id)
-    return note is not None and not note.hidden and pinned(note)
