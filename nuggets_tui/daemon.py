@@ -235,13 +235,12 @@ class PipelineBeside:
         with pipeline:
             work = _Once()
             try:
-                pipeline.recheck_model()
-                pipeline.wake()
+                pipeline.try_again()
                 while work.goes_on(ticked := pipeline.tick()):
                     self._report_trouble("; ".join(ticked.warnings))
                 self._report_trouble("; ".join(ticked.warnings))
                 # Nobody is there to end a rest: whoever works next need not wait for it.
-                pipeline.wake()
+                pipeline.try_again()
             except NuggetsError as error:
                 self._report_trouble(error.message)
                 work.failed = True

@@ -430,20 +430,16 @@ class Pipeline:
         self.nudge()
         return revived
 
-    def recheck_model(self) -> None:
-        """Looks again at once for a model that failed, since a person who starts something has often just put it
-        right. One that asked to wait is left alone until then.
+    def try_again(self) -> None:
+        """Looks at once for a model that failed, and ends the rest of jobs that failed: a person who starts something
+        has often just put it right. A model that asked to wait is left alone until then.
         """
         caller = self._model_caller()
         if caller.health().last_error_kind not in ("", "asked_to_wait"):
             caller.reset_breakers()
-
-    def wake(self) -> int:
-        """Ends the rest of jobs that failed, for them to be tried when somebody works next; how many rested."""
         with self.database.write(lasting=False) as writer:
-            woken = writer.jobs.wake(self.now())
+            writer.jobs.wake(self.now())
         self.nudge()
-        return woken
 
     def texts_waiting(self) -> int:
         """How many texts wait to be read."""
@@ -517,11 +513,6 @@ class Pipeline:
         """Ids of proposals, each given as an unambiguous beginning of it or as the exact text of one that waits."""
         with self.database.checked_reading() as reader:
             return tuple(dict.fromkeys(reader.proposals.resolve_id(each) for each in said))
-
-    def unknown_proposals(self, ids: Iterable[str]) -> tuple[str, ...]:
-        """Those of some ids that no proposal has."""
-        with self.database.checked_reading() as reader:
-            return tuple(id for id in ids if reader.proposals.by_id(id) is None)
 
     def accept(self, ids: Iterable[str], by: str = "person") -> records.Accepted:
         """Accepts proposals and writes them into the notes at once, as one change set that `undo` undoes."""
@@ -700,7 +691,7 @@ class Pipeline:
         from core.pipeline.workers.runner import run
 
         with contextlib.suppress(NuggetsError):
-            self.recheck_model()
+            self.try_again()
         run(self.tick, stop, self._working().nudged, notify)
 
     def start(self, notify: Callable[[str], None] = lambda line: None) -> None:

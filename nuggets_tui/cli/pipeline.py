@@ -308,7 +308,7 @@ def refuse(call: Invocation, ids: tuple[str, ...]) -> int | None:
     with call.needed_pipeline() as opened:
         wanted = opened.resolve_ids(ids)
         refused = opened.refuse(wanted, by=call.author.signature)
-        unknown = opened.unknown_proposals(wanted)
+        unknown = [each for each in wanted if not opened.history(each, 1)]
     for each in unknown:
         call.note(f"{shorten(each)}: no such proposal")
     if decided := len(wanted) - len(unknown) - refused:

@@ -345,9 +345,9 @@ class Jobs(Rows):
         """Lets all dead jobs wait again, the newest of each target; how many."""
         return self._revive(self.column(f"SELECT id FROM jobs WHERE status = 'dead' AND {_NEWEST}"), now)
 
-    def wake(self, now: int) -> int:
-        """Ends the rest of jobs that failed, since a person asks; how many."""
-        return self.run(
+    def wake(self, now: int) -> None:
+        """Ends the rest of jobs that failed, since a person asks."""
+        self.run(
             "UPDATE jobs SET run_after = ?1 WHERE status = 'pending' AND run_after > ?1 AND error_class <> ''",
             now,
         )
