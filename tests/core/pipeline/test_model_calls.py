@@ -307,14 +307,6 @@ def test_a_server_that_is_down_costs_no_call_and_no_attempt(database: Database, 
     assert asked.health().state == "healthy"
 
 
-def test_while_its_pause_lasts_nobody_looks(database: Database, at: Clock) -> None:
-    model = Model(found=Availability(False, "unreachable", "nobody answers"))
-    asked = caller(database, model, at)
-    for _ in range(5):
-        assert not asked.ready().ok
-    assert model.looks == ["ollama"]
-
-
 def test_of_several_processes_one_looks_when_the_pause_is_over(
     database: Database, at: Clock, tmp_path: Path
 ) -> None:

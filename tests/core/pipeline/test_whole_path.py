@@ -14,7 +14,7 @@ from kits.service_kit import Clock, configure, drain
 from kits.writes_kit import parrot
 
 from core.memory import Memory
-from core.pipeline.records import Job, PipelineState
+from core.pipeline.records import Job
 from core.pipeline.service import Pipeline
 
 TEXT = "The billing service listens on port 8443. Anna moved to Lisbon in spring."
@@ -153,56 +153,3 @@ def test_a_model_that_misbehaves_costs_nothing_but_time(
         ollama.by_prompt = well
         until_written(pipeline, clock)
         assert notes(tmp_path) == sorted(FACTS)
-
-
-def test_a_question_that_the_server_cannot_understand_is_not_asked_again(tmp_path: Path) -> None:
-    ollama = FakeOllama([Reply("unknown option", status=400)])
-    with ollama, pipeline_at(tmp_path, ollama, Clock()) as pipeline:
-        raw = pipeline.ingest(TEXT, nugget="memory").raw_id
-        drain(pipeline)
-        job = only_job(pipeline)
-        assert (job.status, job.error_class, job.attempts) == ("dead", "bad_request", 1)
-        assert "unknown option" in job.error
-        assert pipeline.raw(raw).content == TEXT
-
-
-@pytest.mark.slow
-def test_a_model_that_was_never_fetched_keeps_all_work_waiting_until_it_is(tmp_path: Path) -> None:
-    with (
-        FakeOllama(by_prompt=well, models=()) as ollama,
-        pipeline_at(tmp_path, ollama, clock := Clock()) as pipeline,
-    ):
-        for number in range(5):
-            pipeline.ingest(f"Server {number} is called number {number} of the rack.", nugget="memory")
-        drain(pipeline)
-        assert {(job.status, job.attempts) for job in pipeline.jobs()} == {("pending", 0)}
-        assert "ollama pull qwen3:4b" in pipeline.health().last_error
-        ollama.models = ("qwen3:4b",)
-        clock.forward(minutes=5)
-        drain(pipeline)
-        assert len(notes(tmp_path)) == 5
-
-
-@pytest.mark.slow
-def test_a_spent_budget_keeps_the_rest_for_the_next_day(tmp_path: Path) -> None:
-    lines = "[pipeline.worker]\nmaxRetries = 1"
-    with (
-        FakeOllama(by_prompt=well) as ollama,
-        pipeline_at(tmp_path, ollama, clock := Clock(), lines) as pipeline,
-    ):
-        settings = tmp_path / "settings.toml"
-        settings.write_text(
-            settings.read_text(encoding="utf-8") + "\ndailyCallBudget = 3\n", encoding="utf-8"
-        )
-        for number in range(5):
-            pipeline.ingest(f"Zebra{number} alpha{number} quartz{number} lamp{number}.", nugget="memory")
-        drain(pipeline)
-        assert len(ollama.prompts) == 3
-        # What is like a note that is there costs a second call.
-        assert sorted(job.status for job in pipeline.jobs()) == ["completed"] * 2 + ["pending"] * 3
-        assert pipeline.health().calls_today == 3
-        assert pipeline.status().light is PipelineState.PAUSED
-        for _ in range(3):
-            clock.forward(days=1)
-            drain(pipeline)
-        assert [(job.status, job.attempts) for job in pipeline.jobs()] == [("completed", 1)] * 5

@@ -225,17 +225,6 @@ def test_the_time_that_a_provider_names_is_kept(opened: Opened, clock: Clock) ->
     assert note_texts(pipeline) == [TEXT]
 
 
-def test_a_clock_that_is_put_back_ends_the_wait(opened: Opened, clock: Clock) -> None:
-    model = Healing(AskedToWaitError("limit", seconds=3 * 60 * 60))
-    pipeline = opened(model)
-    pipeline.ingest(TEXT)
-    pipeline.tick()
-    model.error = None
-    clock.forward(hours=-5)
-    drain(pipeline)
-    assert note_texts(pipeline) == [TEXT]
-
-
 @pytest.mark.parametrize("seconds", [float("inf"), 1e300, -5.0, 0.0])
 def test_no_wait_that_a_provider_names_is_endless(opened: Opened, clock: Clock, seconds: float) -> None:
     model = Healing(AskedToWaitError("wait", seconds=seconds))

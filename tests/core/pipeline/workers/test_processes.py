@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import subprocess
 import sys
 from collections import Counter
@@ -20,7 +19,6 @@ from core.pipeline.service import Pipeline
 pytestmark = pytest.mark.slow
 
 TESTS = Path(__file__).parents[3]
-KILLS = int(os.environ.get("NUGGETS_KILLS", "3"))
 MEMORIES = 24
 
 
@@ -87,24 +85,3 @@ def test_a_job_whose_worker_was_killed_is_done_by_another_once_its_lease_is_over
         assert pipeline.raw(raw_id).status == "extracted"
         assert list(texts(pipeline).values()) == [1]
         assert pipeline.jobs("completed")[-1].attempts == 2
-
-
-def test_killing_workers_again_and_again_loses_no_text_and_makes_no_note_twice(tmp_path: Path) -> None:
-    chance = random.Random(7)
-    clock = Clock()
-    with open_pipeline(tmp_path, clock=clock) as pipeline:
-        raws: set[str] = set()
-        for kill in range(KILLS):
-            for number in range(6):
-                text = f"Server number {kill * 6 + number} stands in rack {number * 7 + 3}."
-                raws.add(pipeline.ingest(text).raw_id)
-            with worker(tmp_path, f"worker-{kill}", clock.ms) as process:
-                begin(process)
-                for _ in range(chance.randrange(1, 6)):
-                    line(process)
-            clock.forward(minutes=6)
-        drain(pipeline)
-        assert {raw_id for raw_id in raws if pipeline.raw(raw_id).status == "extracted"} == raws
-        counted = texts(pipeline)
-        assert len(counted) == len(raws)
-        assert set(counted.values()) == {1}

@@ -18,10 +18,7 @@ from core.errors import LockTimeoutError, NuggetsError
 from core.folder import GRAPH_FILE
 from core.pipeline.models.provider import (
     Answer,
-    Availability,
     BudgetSpentError,
-    ModelError,
-    ModelHttpError,
     ModelTimeoutError,
     Schema,
 )
@@ -201,39 +198,6 @@ def test_a_burst_of_texts_that_the_model_cannot_read_keeps_no_other_waiting(open
     assert note_texts(pipeline) == [TEXT]
 
 
-class Away(NamedModel):
-    """A model whose server is not there, and may come."""
-
-    name, model = "away", ""
-
-    def __init__(self) -> None:
-        self.there = False
-        self.asked = 0
-        self.inner = parrot()
-
-    def available(self) -> Availability:
-        return Availability(True) if self.there else Availability(False, "unreachable", "connection refused")
-
-    def generate(self, prompt: str, schema: Schema | None, deadline: float) -> Answer:
-        self.asked += 1
-        if not self.there:
-            raise ModelHttpError("connection refused")
-        return self.inner.generate(prompt, schema, deadline)
-
-
-def test_a_server_that_goes_in_the_midst_costs_the_job_no_attempt(opened: Opened, clock: Clock) -> None:
-    model = Away()
-    model.there = True
-    pipeline = opened(model)
-    pipeline.ingest(TEXT)
-    drain(pipeline)
-    pipeline.ingest("The office cat is called Turing.")
-    model.there = False
-    pipeline.tick()
-    (job,) = pipeline.jobs("pending")
-    assert (job.attempts, job.error_class) == (0, "http")
-
-
 def test_a_call_that_is_refused_in_the_midst_gives_the_job_back(opened: Opened) -> None:
     pipeline = opened(ScriptedModel(always=BudgetSpentError("spent", until=1)))
     pipeline.ingest(TEXT)
@@ -253,16 +217,6 @@ def test_a_mistake_of_the_program_ends_in_a_dead_job_not_in_the_loop(opened: Ope
     job = only_job(pipeline)
     assert (job.status, job.error_class) == ("dead", "bug")
     assert "ZeroDivisionError" in job.error
-
-
-@pytest.mark.parametrize("error", [ModelTimeoutError("late"), ModelHttpError("HTTP 500", status=500)])
-def test_no_text_is_lost_whatever_the_model_does(opened: Opened, clock: Clock, error: ModelError) -> None:
-    pipeline = opened(ScriptedModel(always=error))
-    raw_id = pipeline.ingest(TEXT).raw_id
-    for _ in range(5):
-        drain(pipeline)
-        clock.forward(hours=1)
-    assert pipeline.raw(raw_id).content == TEXT
 
 
 class Course:
