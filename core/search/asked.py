@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from core.search.documents import is_content_word
+from core.text.languages import serves_grammar
 from core.text.normalise import plain_words
-from core.text.tokens import fold
+from core.text.tokens import fold, words
 
 TABLE: Final = Path(__file__).with_name("answers.txt")
 _LISTS: Final = 4
+_PREPOSITIONS: Final = frozenset("of for per in on at from by with von vom des der fur pro im am zum zur de du del para".split())
+_ASKING: Final = frozenset("who what which wer was welche welcher welches qui quel quien que".split())
 
 
 class Kind(NamedTuple):
@@ -59,6 +64,28 @@ def names_no_thing(question: str) -> frozenset[str]:
     if not _listed(1).isdisjoint(said):
         verbs.update(word for word in said if word.endswith("ed"))
     return _listed(2) | verbs
+
+
+def qualifying(question: str) -> Iterator[tuple[str, str, bool]]:
+    """Pairs of words of a folded question of which the first may say what kind of the second is meant: "go version",
+    "hours per day"; and whether a preposition says so. Verbs, as far as they are known by their places, say no kind.
+    """
+    said = [word for word in words(question) if len(word) > 1]
+    verbs = {second for first, second in pairwise(said) if first in _listed(0) or first in _ASKING}
+    plain = _listed(0).isdisjoint(said) and _ASKING.isdisjoint(said)
+    for place, word in enumerate(said):
+        if _is_small(word) or word in verbs or word in _listed(0):
+            continue
+        head = next((at for at in range(place - 1, -1, -1) if not _is_small(said[at])), -1)
+        linked = head >= 0 and not _PREPOSITIONS.isdisjoint(said[head + 1 : place])
+        if place + 1 < len(said) and not _is_small(said[place + 1]):
+            yield word, said[place + 1], False
+        if linked or (head == place - 1 >= 0 and plain):
+            yield word, said[head], linked
+
+
+def _is_small(word: str) -> bool:
+    return not is_content_word(word) or word in _PREPOSITIONS or serves_grammar(word, ("german",))
 
 
 def is_telling(stemmed: str) -> bool:

@@ -5,20 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Sequence
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from core.model.judgement import Judgement
 from core.model.note import custom_tags
-from core.search.asked import asked_kinds, is_telling, names_no_thing
+from core.search.asked import asked_kinds, is_telling, names_no_thing, qualifying
 from core.search.documents import NO_WORD, is_content_word
 from core.search.state import State
 from core.search.terms import Expansion, Term, is_usual
 from core.text.languages import is_common, is_everyday, serves_grammar, stem_in
 from core.text.mask import all_masked
 from core.text.normalise import squeeze
-from core.text.tokens import words
+from core.text.tokens import stem, words
 from core.text.when import asks_for_before, asks_for_now
 
 if TYPE_CHECKING:
@@ -153,6 +154,7 @@ class Judge:
         # Of what held at different times, the last or the first, where that is asked.
         self._wanted = max if asks_for_now(phrase) else min if asks_for_before(phrase) else None
         self._held = cache(self._read)
+        self._qualifying = list(qualifying(phrase))
         # What is but a masked credential answers nothing.
         rows = ranking.ordered(COMPARED)
         self._best = [row for row in rows if not all_masked(ranking.state.notes[row].content)]
@@ -192,7 +194,7 @@ class Judge:
         named = OFFERED_FROM if self._held(row).titled >= 1.0 else 0.0
         least = _TITLE_LIKELIHOOD if text.title[row] else _VERBATIM_LIKELIHOOD if only else named
         tied = any(self._tied(row, other) for other in self._others(row, CLAIMED_AMONG))
-        beside = self._beside_the_point(row) or self._lacks(self._held(row))
+        beside = self._beside_the_point(row) or self._lacks(self._held(row)) or self._is_of_another(row)
         return Verdict(self.evidence(row), least, tied or (least < FOUND_FROM and beside))
 
     def _beside_the_point(self, row: int) -> bool:
@@ -218,6 +220,27 @@ class Judge:
             and kinds != {"meaning"}
             and _is_lone(held.weights)
         )
+
+    def _is_of_another(self, row: int) -> bool:
+        """Whether a fact tells the same of another thing: a word is asked for where its key has another one ("go version"
+        and "python version"), or it is asked of something that neither key nor value names.
+        """
+        note, state = self._ranking.state.notes[row], self._ranking.state
+        if not note.is_fact:
+            return False
+        language, held = state.language(row), self._held(row)
+        stems = [stem_in(one, language) for one in words(note.title, compounds=True) if is_content_word(one)]
+        named = [one in self._named or one in self._cues for one in stems]
+        open_ = any(first != second for first, second in pairwise(named))
+        terms = {term.stem: (full, part, some) for term, (full, some), part in zip(self._ranking.terms, self._words, held.weights, strict=True)}
+        for word, head, linked in self._qualifying:
+            full, part, _ = terms.get(stem(word), (0.0, 0.0, {}))
+            whole, there, some = terms.get(stem(head), (0.0, 0.0, {}))
+            if part >= full * _PARTLY or there < whole / 2 or not set(stems) & some.keys():
+                continue
+            if word not in self._idle and (open_ or (linked and all(named))):
+                return True
+        return False
 
     def _others(self, row: int, most: int = COMPARED) -> list[int]:
         """Those of the best notes that say something else than the note of a row."""
