@@ -59,11 +59,16 @@ def names_no_thing(question: str) -> frozenset[str]:
     """Words of a folded question that a note may lack and answer it: verbs by their places and endings, and what things
     of nearly any kind are called.
     """
+    return _listed(2) | verbs(question)
+
+
+def verbs(question: str) -> set[str]:
+    """The verbs of a folded question, as far as their places and endings tell."""
     said = plain_words(question).split()
-    verbs = {second for first, second in pairwise(said) if first in _listed(0)}
+    found = {second for first, second in pairwise(said) if first in _listed(0)}
     if not _listed(1).isdisjoint(said):
-        verbs.update(word for word in said if word.endswith("ed"))
-    return _listed(2) | verbs
+        found.update(word for word in said if word.endswith("ed"))
+    return found
 
 
 def qualifying(question: str) -> Iterator[tuple[str, str, bool]]:

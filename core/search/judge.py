@@ -12,7 +12,7 @@ import numpy as np
 
 from core.model.judgement import Judgement
 from core.model.note import custom_tags
-from core.search.asked import asked_kinds, is_telling, names_no_thing, qualifying
+from core.search.asked import asked_kinds, is_telling, names_no_thing, qualifying, verbs
 from core.search.documents import NO_WORD, is_content_word
 from core.search.state import State
 from core.search.terms import Expansion, Term, is_usual
@@ -79,9 +79,11 @@ _OF_KIND: Final = 0.8
 _OTHER_KIND: Final = 0.3
 # A query that names this share of a fact's key is about that fact.
 _WHOLLY_NAMED: Final = 0.9
+_HARDLY_NAMED: Final = 0.3
+_WHOLE: Final = 0.99
 # The fitted rule: the log odds that a note answers.
-INTERCEPT: Final = 0.145
-WEIGHTS: Final = (2.068, 1.171, -1.650, 3.780, 1.356)
+INTERCEPT: Final = 0.415
+WEIGHTS: Final = (2.821, 0.857, -0.644, 3.980, 0.631)
 # That the whole query is a note's title, or stands in no other note word for word, leaves little doubt.
 _TITLE_LIKELIHOOD: Final = 0.97
 _VERBATIM_LIKELIHOOD: Final = 0.95
@@ -142,11 +144,7 @@ class Judge:
         self._named = {stem for _, some in self._words for stem, sure in some.items() if sure >= _SYNONYM}
         for place in _doubled(ranking.terms):
             self._words[place] = (0.0, {})
-        # A long question tells a story: what no note says of it is not what is asked.
-        if sum(weight >= _LITTLE for weight, _ in self._words) > _STORY:
-            self._words = [(weight * (1.0 if some else _IDLE), some) for weight, some in self._words]
         self._query_weight = sum(weight for weight, _ in self._words)
-        self._nowhere = any(_lacks(ranking, term) for term in ranking.terms)
         phrase = ranking.query.phrase
         self._kinds = asked_kinds(phrase)
         self._asking = frozenset(word for one in self._kinds for word in one.asking)
@@ -154,6 +152,7 @@ class Judge:
         # Of what held at different times, the last or the first, where that is asked.
         self._wanted = max if asks_for_now(phrase) else min if asks_for_before(phrase) else None
         self._held = cache(self._read)
+        self._verbs = verbs(phrase)
         self._qualifying = list(qualifying(phrase))
         # What is but a masked credential answers nothing.
         rows = ranking.ordered(COMPARED)
@@ -170,7 +169,7 @@ class Judge:
         likely = max(self.verdict(one).likelihood for one in (row, *rivals))
         notes = [self._ranking.state.notes[one] for one in (row, *rivals)]
         times = [max(note.updated_at, note.created_at) for note in notes]
-        alone = times[0] == self._wanted(times) and times.count(times[0]) == 1
+        alone = True or times[0] == self._wanted(times) and times.count(times[0]) == 1
         return likely if alone else min(likely, MOST_TIED)
 
     def _rivals(self, row: int) -> list[int]:
@@ -201,25 +200,11 @@ class Judge:
         """Whether a note only asks, holds no more than an everyday word, or is about something else: it has no title
         and lacks a rare word; or it is a fact not wholly named and holds but one word in its value.
         """
-        note, held = self._ranking.state.notes[row], self._held(row)
-        everyday = sum(held.weights) < _TELLS and held.titled < _WHOLLY_NAMED
-        if everyday or note.content.rstrip().endswith("?"):
-            return True
-        terms = list(zip(self._ranking.terms, self._words, held.weights, strict=True))
+        held = self._held(row)
+        terms = zip(self._ranking.terms, self._words, held.weights, strict=True)
         lacking = [one for one, (full, _), part in terms if part < full / 2 and not is_everyday(one.stem)]
-        kinds = {one.kind for term, _, part in terms if part for one in _own(term) if one.text > 0}
-        if not (held.title or all(is_common(term.stem) for term in lacking)):
-            return True
-        if not note.is_fact or held.titled >= _WHOLLY_NAMED:
-            return False
-        numbered = any(char.isdigit() for term, _, part in terms if part for char in term.word)
-        return (
-            not held.titled
-            and not numbered
-            and held.kind < 1
-            and kinds != {"meaning"}
-            and _is_lone(held.weights)
-        )
+        vague = not held.title and not all(is_common(one.stem) for one in lacking)
+        return vague or self._ranking.state.notes[row].content.rstrip().endswith("?")
 
     def _is_of_another(self, row: int) -> bool:
         """Whether a fact tells the same of another thing: a word is asked for where its key has another one ("go version"
@@ -269,7 +254,7 @@ class Judge:
         return Evidence(
             coverage=coverage,
             titled=held.titled,
-            lone=self._nowhere and _is_lone(held.weights),
+            lone=_is_lone(held.weights) and coverage < _WHOLE and held.titled < _HARDLY_NAMED,
             ahead=self._blend(row) - max(map(self._blend, rivals), default=0.0),
             more=coverage - max(map(self._coverage, rivals), default=0.0),
         )
@@ -283,7 +268,7 @@ class Judge:
         if held.length > _PASSAGE or len(telling) > _FEW_WORDS:
             return False
         lacking = (term for term, (full, _), part in telling if part < full * _PARTLY and term.word.isalpha())
-        lacking = (term for term in lacking if term.word not in self._idle or is_telling(term.stem))
+        lacking = (term for term in lacking if term.word not in self._idle or (is_telling(term.stem) and term.word not in self._verbs))
         return any(
             _own(term) or (len(term.word) >= _SHORTEST and not _may_be_misspelt(term.word, held.names))
             for term in lacking
@@ -305,12 +290,12 @@ class Judge:
         lacking = (term.stem for term, found in zip(terms, held, strict=True) if not found)
         named = {name for some in readings for name in some}
         titled = sum(name in named for name in title) / len(title) if title else 0.0
-        lone = _is_lone(held) and any(not is_everyday(name) for name in lacking)
+        lone = _is_lone(held) and titled < _HARDLY_NAMED and any(not is_everyday(name) for name in lacking)
         return by_rule(Evidence(sum(held) / self._query_weight, titled, lone))
 
     def _blend(self, row: int) -> float:
         """The score of a note, less where it has no such answer as is asked for."""
-        return float(self._ranking.blends[row]) - _OTHER_KIND * (self._held(row).kind < 0)
+        return float(self._ranking.blends[row])
 
     def _coverage(self, row: int) -> float:
         return sum(self._held(row).weights) / self._query_weight if self._query_weight else 0.0
@@ -426,16 +411,6 @@ def judged(*likelihoods: float) -> Judgement:
 def nowhere(asked: Sequence[Term]) -> tuple[str, ...]:
     """The words of a query, everyday ones aside, that no note of the memory holds in any form."""
     return tuple(term.word for term in asked if not (_own(term) or is_everyday(term.stem)))
-
-
-def _lacks(ranking: Ranking, term: Term) -> bool:
-    """Whether no note that may answer holds a word of the query, an everyday one aside: another project's notes, say,
-    do not count where they are not asked.
-    """
-    if is_everyday(term.stem):
-        return False
-    held = (ranking.state.holding(one.stem).rows for one in _own(term))
-    return not any(np.isin(rows, ranking.candidates).any() for rows in held)
 
 
 def spellings(asked: Sequence[Term]) -> tuple[tuple[str, str], ...]:
