@@ -434,7 +434,7 @@ def _doubled(asked: Sequence[Term]) -> Iterator[int]:
         while parts and rest.endswith(asked[parts - 1].word):
             parts -= 1
             rest = rest.removesuffix(asked[parts].word)
-        if parts < place and len(rest) <= 1:
+        if parts < place - 1 and not rest:
             yield from range(parts, place) if _own(term) else (place,)
 
 

@@ -27,7 +27,7 @@ _SHORTEST: Final = 4
 _SHORTEST_BEGINNING: Final = 2
 # Two forms of one word begin alike, with such a share of the letters of both; of an unknown word with more.
 FORM_SHARE: Final = 0.6
-SURE_FORM_SHARE: Final = 0.75
+SURE_FORM_SHARE: Final = 0.7
 # Scripts from here on, Hangul the first, write whole syllables.
 _SYLLABLES: Final = "\u1100"
 # One slip in five letters, two in ten. Closer words are as often another word as the same one misspelt.
@@ -35,6 +35,11 @@ _LIKENESS: Final = 0.78
 # From this length on a word may also begin with the wrong letter; "sailing" must not find "mailing".
 _SURE_LENGTH: Final = 8
 _BEGINNING_LIKENESS: Final = 0.7
+
+# A word that is typed without its vowels.
+_VOWELS: Final = frozenset("aeiouy")
+_SHORTEST_BARE: Final = 3
+_BARE_LIKENESS: Final = 0.85
 
 # What makes another word of one without changing much of what it means.
 _PREFIXES: Final = ("re", "de", "auto", "multi")
@@ -81,14 +86,17 @@ def misspelt(word: str, known: Sequence[str]) -> Found:
 
     Their likeness is one minus the share of letters to change, swap, add or drop (optimal string alignment).
     """
+    end = chr(min(ord(word[0]) + 1, 0x10FFFF))
+    alike = known[bisect_left(known, word[0]) : bisect_left(known, end)]
+    if len(word) >= _SHORTEST_BARE and _VOWELS.isdisjoint(word) and word.isalpha():
+        return _best((one, _BARE_LIKENESS) for one in alike if _without_vowels(one) == word != one)
     if len(word) < _SHORTEST:
         return []
     from rapidfuzz import process
     from rapidfuzz.distance import OSA
 
     if len(word) < _SURE_LENGTH:
-        end = chr(min(ord(word[0]) + 1, 0x10FFFF))
-        known = known[bisect_left(known, word[0]) : bisect_left(known, end)]
+        known = alike
         letters, singular = sorted(word), (other[:-1] for other in known if other.endswith("s"))
         swapped = [one for one in (*known, *singular) if len(one) == len(word) and sorted(one) == letters]
         if swapped and word.isalpha():
@@ -99,6 +107,12 @@ def misspelt(word: str, known: Sequence[str]) -> Found:
         word, known, scorer=OSA.normalized_similarity, score_cutoff=_LIKENESS, limit=_MOST, processor=None
     )
     return _best((other, likeness) for other, likeness, _ in found if other != word)
+
+
+def _without_vowels(word: str) -> str:
+    """A word as it is typed in a hurry: "cmnd" for "command"."""
+    bare = word[:1] + "".join(letter for letter in word[1:] if letter not in _VOWELS)
+    return "".join(letter for place, letter in enumerate(bare) if bare[place - 1 : place] != letter)
 
 
 def prefixed(word: str) -> Found:
@@ -343,9 +357,14 @@ def _unknown(state: State, typed: QueryStem, typing: bool) -> Term:
     """
     word, share = typed.word, 1.0
     kind: Kind = "beginning"
-    found = _by_stem(state, beginnings(word, state.words) if typing or may_be_begun(word) else [])
+    spelt = misspelt(word, state.words)
+    begun = typing or may_be_begun(word)
+    # Two letters that changed places are no beginning: "prot" is "port" and not "protocol".
+    if any(sorted(other) == sorted(word) for other, _ in spelt):
+        begun = False
+    found = _by_stem(state, beginnings(word, state.words) if begun else [])
     if not found:
-        kind, found = "spelling", _by_stem(state, misspelt(word, state.words))
+        kind, found = "spelling", _by_stem(state, spelt)
         least = max((likeness for _, likeness in found.values()), default=0.0) - _SAME_LIKENESS
         found = {name: one for name, one in found.items() if one[1] >= least}
         share = max(len(found), 1) ** -0.5
