@@ -15,9 +15,7 @@ from core.text.normalise import plain_words
 from core.text.tokens import fold, words
 
 TABLE: Final = Path(__file__).with_name("answers.txt")
-_LISTS: Final = 4
-_PREPOSITIONS: Final = frozenset("of for per in on at from by with von vom des der fur pro im am zum zur de du del para".split())
-_ASKING: Final = frozenset("who what which wer was welche welcher welches qui quel quien que".split())
+_LISTS: Final = 6
 
 
 class Kind(NamedTuple):
@@ -59,16 +57,16 @@ def names_no_thing(question: str) -> frozenset[str]:
     """Words of a folded question that a note may lack and answer it: verbs by their places and endings, and what things
     of nearly any kind are called.
     """
-    return _listed(2) | verbs(question)
-
-
-def verbs(question: str) -> set[str]:
-    """The verbs of a folded question, as far as their places and endings tell."""
     said = plain_words(question).split()
-    found = {second for first, second in pairwise(said) if first in _listed(0)}
-    if not _listed(1).isdisjoint(said):
-        found.update(word for word in said if word.endswith("ed"))
-    return found
+    done = () if _listed(1).isdisjoint(said) else (word for word in said if word.endswith("ed"))
+    return _listed(2) | verbs(question) | frozenset(done)
+
+
+def verbs(question: str) -> frozenset[str]:
+    """The verbs of a folded question, as far as their places tell, and all that is only a way to be somewhere."""
+    said = plain_words(question).split()
+    kept = (word for word in said if word.endswith("ed") and said[0] == "where")
+    return frozenset((*(second for first, second in pairwise(said) if first in _listed(0)), *kept))
 
 
 def qualifying(question: str) -> Iterator[tuple[str, str, bool]]:
@@ -76,13 +74,13 @@ def qualifying(question: str) -> Iterator[tuple[str, str, bool]]:
     "hours per day"; and whether a preposition says so. Verbs, as far as they are known by their places, say no kind.
     """
     said = [word for word in words(question) if len(word) > 1]
-    verbs = {second for first, second in pairwise(said) if first in _listed(0) or first in _ASKING}
-    plain = _listed(0).isdisjoint(said) and _ASKING.isdisjoint(said)
+    does = {second for first, second in pairwise(said) if first in _listed(0) or first in _listed(5)}
+    plain = _listed(0).isdisjoint(said) and _listed(5).isdisjoint(said)
     for place, word in enumerate(said):
-        if _is_small(word) or word in verbs or word in _listed(0):
+        if _is_small(word) or word in does or word in _listed(0):
             continue
         head = next((at for at in range(place - 1, -1, -1) if not _is_small(said[at])), -1)
-        linked = head >= 0 and not _PREPOSITIONS.isdisjoint(said[head + 1 : place])
+        linked = head >= 0 and not _listed(4).isdisjoint(said[head + 1 : place])
         if place + 1 < len(said) and not _is_small(said[place + 1]):
             yield word, said[place + 1], False
         if linked or (head == place - 1 >= 0 and plain):
@@ -90,7 +88,7 @@ def qualifying(question: str) -> Iterator[tuple[str, str, bool]]:
 
 
 def _is_small(word: str) -> bool:
-    return not is_content_word(word) or word in _PREPOSITIONS or serves_grammar(word, ("german",))
+    return not is_content_word(word) or word in _listed(4) or serves_grammar(word, ("german",))
 
 
 def is_telling(stemmed: str) -> bool:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
-
-import numpy as np
 
 from core.model.judgement import Judgement
 from core.model.note import custom_tags
@@ -45,9 +43,8 @@ _SHORT: Final = 4
 # What any word weighs; the rest of its weight is its rarity in the memory, beside that of the rarest there can be.
 _LEAST_WEIGHT: Final = 0.15
 _FEW_NOTES: Final = 20
-# What a note holds beside its most telling word is little below this weight; and all of it, one everyday word's.
+# What a note holds beside its most telling word is little below this weight.
 _LITTLE: Final = 0.1
-_TELLS: Final = 0.12
 _LEAST_COVERAGE: Final = 0.05
 # Stems of a passage, some 600 characters of text; and how many passages of a note are looked at.
 _PASSAGE: Final = 60
@@ -68,22 +65,19 @@ _ON_ONE_THING: Final = 0.2
 # abbreviations have it, for all of it.
 _SYNONYM: Final = 0.4
 _AS_GOOD_FROM: Final = 0.9
-# A word of which a note holds less than this share is missing, where a question has few; a value of the kind that is
-# asked for is nearly as good as the word that asks, and a note without one stands behind others.
+# A word of which a note holds less than such a share is missing, in general and where a question has few.
+_HALF: Final = 0.5
 _PARTLY: Final = 0.16
 _FEW_WORDS: Final = 3
 _STORY: Final = 8
 # How alike a word of the note is at least for which one may be misspelt.
 _LIKE: Final = 0.6
 _OF_KIND: Final = 0.8
-_OTHER_KIND: Final = 0.3
-# A query that names this share of a fact's key is about that fact.
-_WHOLLY_NAMED: Final = 0.9
+# A title of which a question names less is not meant.
 _HARDLY_NAMED: Final = 0.3
-_WHOLE: Final = 0.99
 # The fitted rule: the log odds that a note answers.
-INTERCEPT: Final = 0.415
-WEIGHTS: Final = (2.821, 0.857, -0.644, 3.980, 0.631)
+INTERCEPT: Final = 0.310
+WEIGHTS: Final = (2.791, 0.973, -0.621, 3.995, 0.666)
 # That the whole query is a note's title, or stands in no other note word for word, leaves little doubt.
 _TITLE_LIKELIHOOD: Final = 0.97
 _VERBATIM_LIKELIHOOD: Final = 0.95
@@ -93,8 +87,8 @@ class Evidence(NamedTuple):
     """What speaks for a note as the answer, in [0, 1] or [-1, 1].
 
     coverage: share of the query's weight that its best passage holds. titled: the share of the weight of its own title
-    that the query names. lone: whether it holds little but one word, while no note that may answer holds another one
-    that was asked for ("Anna's birthday"). ahead, more: by how much its score and its coverage exceed those of the best
+    that the query names. lone: whether it holds little but one word, and lacks another one that was asked for ("Anna's
+    birthday"). ahead, more: by how much its score and its coverage exceed those of the best
     rival, negative where they fall behind.
     """
 
@@ -120,14 +114,24 @@ class Verdict(NamedTuple):
         return max(by_rule(self.evidence), self.least)
 
 
+class _Asked(NamedTuple):
+    """A word of the query. weight: how much it tells. readings: the stems that it may stand for, each with how sure
+    that is. tells: whether it is no everyday word. thing: whether what lacks it may be about another thing.
+    """
+
+    term: Term
+    weight: float
+    readings: Mapping[str, float]
+    tells: bool
+    thing: bool
+
+
 class _Held(NamedTuple):
-    """weights: what a note's best passage holds of each word of the query. kind: 1 where it has such a value as the
-    question asks for, -1 where it has none, 0 where nothing tells. title: whether it has one of its own. names: its
-    stems.
+    """What a note holds. weights: what its best passage holds of each word of the query. title: whether it has one of
+    its own. titled: as of the evidence. names: its stems.
     """
 
     weights: list[float]
-    kind: int
     title: bool
     titled: float
     names: Collection[str]
@@ -139,21 +143,29 @@ class Judge:
 
     def __init__(self, ranking: Ranking) -> None:
         self._ranking = ranking
-        self._idle = names_no_thing(ranking.query.phrase)
-        self._words = [_weighed(ranking.state, term, term.word in self._idle) for term in ranking.terms]
-        self._named = {stem for _, some in self._words for stem, sure in some.items() if sure >= _SYNONYM}
-        for place in _doubled(ranking.terms):
-            self._words[place] = (0.0, {})
-        self._query_weight = sum(weight for weight, _ in self._words)
         phrase = ranking.query.phrase
         self._kinds = asked_kinds(phrase)
         self._asking = frozenset(word for one in self._kinds for word in one.asking)
         self._cues = frozenset(stem_in(word, "english") for one in self._kinds for word in one.words)
+        self._idle, done = names_no_thing(phrase), verbs(phrase)
+        self._words = [
+            _weighed(ranking.state, term, term.word in self._idle, term.word in done)
+            for term in ranking.terms
+        ]
+        self._named = {stem for one in self._words for stem, sure in one.readings.items() if sure >= _SYNONYM}
+        for place in _doubled(ranking.terms):
+            self._words[place] = self._words[place]._replace(weight=0.0, readings={}, thing=False)
+        # A long question tells a story: what no note says of it is not what is asked.
+        if sum(one.weight >= _LITTLE for one in self._words) > _STORY:
+            shares = (1.0 if one.readings else _IDLE for one in self._words)
+            self._words = [
+                one._replace(weight=one.weight * share)
+                for one, share in zip(self._words, shares, strict=True)
+            ]
+        self._query_weight = sum(one.weight for one in self._words)
         # Of what held at different times, the last or the first, where that is asked.
         self._wanted = max if asks_for_now(phrase) else min if asks_for_before(phrase) else None
         self._held = cache(self._read)
-        self._verbs = verbs(phrase)
-        self._qualifying = list(qualifying(phrase))
         # What is but a masked credential answers nothing.
         rows = ranking.ordered(COMPARED)
         self._best = [row for row in rows if not all_masked(ranking.state.notes[row].content)]
@@ -169,63 +181,80 @@ class Judge:
         likely = max(self.verdict(one).likelihood for one in (row, *rivals))
         notes = [self._ranking.state.notes[one] for one in (row, *rivals)]
         times = [max(note.updated_at, note.created_at) for note in notes]
-        alone = True or times[0] == self._wanted(times) and times.count(times[0]) == 1
+        alone = times[0] == self._wanted(times) and times.count(times[0]) == 1
         return likely if alone else min(likely, MOST_TIED)
 
     def _rivals(self, row: int) -> list[int]:
         """The best notes that may say on the same thing what held at another time, where that is asked."""
-        claimed = self._best[:CLAIMED_AMONG]
-        if self._wanted is None or row not in claimed or self._beside_the_point(row):
+        if self._wanted is None or row not in self._best[:CLAIMED_AMONG] or self._is_vague(row):
             return []
-        blends, coverage = self._ranking.blends, self._coverage
         return [
             other
             for other in self._others(row, CLAIMED_AMONG)
-            if not self._beside_the_point(other)
-            and abs(coverage(row) - coverage(other)) <= _ON_ONE_THING
-            and abs(float(blends[row] - blends[other])) <= _ON_ONE_THING
+            if not self._is_vague(other)
+            and abs(self._coverage(row) - self._coverage(other)) <= _ON_ONE_THING
+            and abs(self._blend(row) - self._blend(other)) <= _ON_ONE_THING
         ]
 
     def verdict(self, row: int) -> Verdict:
         """What the likelihood of a row is made of."""
-        text = self._ranking.text
+        text, held = self._ranking.text, self._held(row)
         only = text.phrase[row] and not any(text.phrase[other] for other in self._others(row))
-        named = OFFERED_FROM if self._held(row).titled >= 1.0 else 0.0
+        named = OFFERED_FROM if held.titled >= 1.0 else 0.0
         least = _TITLE_LIKELIHOOD if text.title[row] else _VERBATIM_LIKELIHOOD if only else named
         tied = any(self._tied(row, other) for other in self._others(row, CLAIMED_AMONG))
-        beside = self._beside_the_point(row) or self._lacks(self._held(row)) or self._is_of_another(row)
+        beside = self._is_vague(row) or self._lacks(held) or self._is_of_another(row)
         return Verdict(self.evidence(row), least, tied or (least < FOUND_FROM and beside))
 
-    def _beside_the_point(self, row: int) -> bool:
-        """Whether a note only asks, holds no more than an everyday word, or is about something else: it has no title
-        and lacks a rare word; or it is a fact not wholly named and holds but one word in its value.
+    def _lacking(self, held: _Held, share: float) -> list[_Asked]:
+        """The words of which a note holds less than a share."""
+        return [
+            one
+            for one, part in zip(self._words, held.weights, strict=True)
+            if one.weight and part < share * one.weight
+        ]
+
+    def _is_vague(self, row: int) -> bool:
+        """Whether a note only asks, has no title that says what it is about and lacks a rare word, or is a fact of
+        whose key nothing is named, and of whose value one usual word.
         """
-        held = self._held(row)
-        terms = zip(self._ranking.terms, self._words, held.weights, strict=True)
-        lacking = [one for one, (full, _), part in terms if part < full / 2 and not is_everyday(one.stem)]
-        vague = not held.title and not all(is_common(one.stem) for one in lacking)
-        return vague or self._ranking.state.notes[row].content.rstrip().endswith("?")
+        note, held = self._ranking.state.notes[row], self._held(row)
+        rare = any(one.tells and not is_common(one.term.stem) for one in self._lacking(held, _HALF))
+        told = max(zip(held.weights, self._words, strict=True), key=lambda one: one[0], default=(0.0, None))[
+            1
+        ]
+        usual = told is None or is_usual(told.term.word)
+        other = note.is_fact and not held.titled and usual and _is_lone(held.weights)
+        return (rare and not held.title) or other or note.content.rstrip().endswith("?")
+
+    def _lacks(self, held: _Held) -> bool:
+        """Whether a short note lacks a thing that a question of few words names: it tells the same of another thing."""
+        if held.length > _PASSAGE or sum(one.thing or one.tells for one in self._words) > _FEW_WORDS:
+            return False
+        return any(
+            _own(one.term)
+            or (len(one.term.word) >= _SHORTEST and not _may_be_misspelt(one.term.word, held.names))
+            for one in self._lacking(held, _PARTLY)
+            if one.thing
+        )
 
     def _is_of_another(self, row: int) -> bool:
-        """Whether a fact tells the same of another thing: a word is asked for where its key has another one ("go version"
-        and "python version"), or it is asked of something that neither key nor value names.
+        """Whether a fact tells the same of another thing: a word is asked for where its key has another one ("go
+        version" and "python version"), or it is asked of something that neither key nor value names.
         """
-        note, state = self._ranking.state.notes[row], self._ranking.state
+        note, language = self._ranking.state.notes[row], self._ranking.state.language(row)
         if not note.is_fact:
             return False
-        language, held = state.language(row), self._held(row)
-        stems = [stem_in(one, language) for one in words(note.title, compounds=True) if is_content_word(one)]
-        named = [one in self._named or one in self._cues for one in stems]
-        open_ = any(first != second for first, second in pairwise(named))
-        terms = {term.stem: (full, part, some) for term, (full, some), part in zip(self._ranking.terms, self._words, held.weights, strict=True)}
-        for word, head, linked in self._qualifying:
-            full, part, _ = terms.get(stem(word), (0.0, 0.0, {}))
-            whole, there, some = terms.get(stem(head), (0.0, 0.0, {}))
-            if part >= full * _PARTLY or there < whole / 2 or not set(stems) & some.keys():
-                continue
-            if word not in self._idle and (open_ or (linked and all(named))):
-                return True
-        return False
+        key = [stem_in(word, language) for word in words(note.title, compounds=True) if is_content_word(word)]
+        named = [name in self._named or name in self._cues for name in key]
+        goes_on = any(first != second for first, second in pairwise(named))
+        lacking = {one.term.stem for one in self._lacking(self._held(row), _PARTLY)}
+        heads = {one.term.stem for one in self._words if not one.readings.keys().isdisjoint(key)}
+        return any(
+            stem(word) in lacking and stem(head) in heads and (goes_on or (linked and all(named)))
+            for word, head, linked in qualifying(self._ranking.query.phrase)
+            if word not in self._idle
+        )
 
     def _others(self, row: int, most: int = COMPARED) -> list[int]:
         """Those of the best notes that say something else than the note of a row."""
@@ -237,9 +266,9 @@ class Judge:
 
     def _tied(self, row: int, other: int) -> bool:
         """Whether another note answers about as well as the note of a row."""
-        ranking = self._ranking
-        if ranking.text.title[row] or ranking.text.title[other]:
-            return bool(ranking.text.title[row] and ranking.text.title[other])
+        title = self._ranking.text.title
+        if title[row] or title[other]:
+            return bool(title[row] and title[other])
         apart = abs(self._coverage(row) - self._coverage(other))
         apart += abs(self._held(row).titled - self._held(other).titled)
         return apart <= _SAME and abs(self._blend(row) - self._blend(other)) <= _NEAR
@@ -251,27 +280,13 @@ class Judge:
         held, coverage, others = self._held(row), self._coverage(row), self._others(row)
         # What lacks a thing that is asked for is no rival of what has all of them.
         rivals = others if self._lacks(held) else [one for one in others if not self._lacks(self._held(one))]
+        lacking = any(one.tells for one in self._lacking(held, _HALF))
         return Evidence(
             coverage=coverage,
             titled=held.titled,
-            lone=_is_lone(held.weights) and coverage < _WHOLE and held.titled < _HARDLY_NAMED,
+            lone=lacking and held.titled < _HARDLY_NAMED and _is_lone(held.weights),
             ahead=self._blend(row) - max(map(self._blend, rivals), default=0.0),
             more=coverage - max(map(self._coverage, rivals), default=0.0),
-        )
-
-    def _lacks(self, held: _Held) -> bool:
-        """Whether a short note lacks a thing that a question of few words names: it tells the same of another thing."""
-        terms = list(zip(self._ranking.terms, self._words, held.weights, strict=True))
-        telling = [
-            one for one in terms if one[1][0] and (not is_everyday(one[0].stem) or is_telling(one[0].stem))
-        ]
-        if held.length > _PASSAGE or len(telling) > _FEW_WORDS:
-            return False
-        lacking = (term for term, (full, _), part in telling if part < full * _PARTLY and term.word.isalpha())
-        lacking = (term for term in lacking if term.word not in self._idle or (is_telling(term.stem) and term.word not in self._verbs))
-        return any(
-            _own(term) or (len(term.word) >= _SHORTEST and not _may_be_misspelt(term.word, held.names))
-            for term in lacking
         )
 
     def likelihood_of_text(self, stems: Collection[str], title: Collection[str], verbatim: bool) -> float:
@@ -281,20 +296,17 @@ class Judge:
         if not self._query_weight:
             return 0.0
         # What no note holds may stand in a text beside them.
-        terms = self._ranking.terms
-        readings = [{term.stem: 1.0, **some} for term, (_, some) in zip(terms, self._words, strict=True)]
+        readings = [{one.term.stem: 1.0, **one.readings} for one in self._words]
         held = [
-            weight * max((sure for name, sure in some.items() if name in stems), default=0.0)
-            for some, (weight, _) in zip(readings, self._words, strict=True)
+            one.weight * max((sure for name, sure in some.items() if name in stems), default=0.0)
+            for one, some in zip(self._words, readings, strict=True)
         ]
-        lacking = (term.stem for term, found in zip(terms, held, strict=True) if not found)
-        named = {name for some in readings for name in some}
-        titled = sum(name in named for name in title) / len(title) if title else 0.0
-        lone = _is_lone(held) and titled < _HARDLY_NAMED and any(not is_everyday(name) for name in lacking)
+        titled = sum(any(name in some for some in readings) for name in title) / max(len(title), 1)
+        lacking = any(one.tells and not part for one, part in zip(self._words, held, strict=True))
+        lone = lacking and titled < _HARDLY_NAMED and _is_lone(held)
         return by_rule(Evidence(sum(held) / self._query_weight, titled, lone))
 
     def _blend(self, row: int) -> float:
-        """The score of a note, less where it has no such answer as is asked for."""
         return float(self._ranking.blends[row])
 
     def _coverage(self, row: int) -> float:
@@ -302,12 +314,11 @@ class Judge:
 
     def _read(self, row: int) -> _Held:
         """What the best passage of a note holds; its title belongs to each of them."""
-        stems = list(self._ranking.state.document(row).stems)
-        names = self._ranking.state.stems.names
+        stems, names = list(self._ranking.state.document(row).stems), self._ranking.state.stems.names
         holding: dict[str, list[tuple[int, float]]] = {}
-        for place, (weight, readings) in enumerate(self._words):
-            for name, sure in readings.items():
-                holding.setdefault(name, []).append((place, weight * sure))
+        for place, one in enumerate(self._words):
+            for name, sure in one.readings.items():
+                holding.setdefault(name, []).append((place, one.weight * sure))
         begins = stems.index(NO_WORD)
         title, places = [0.0] * len(self._words), list[tuple[int, int, float]]()
         for at, number in enumerate(stems):
@@ -317,18 +328,16 @@ class Judge:
                 else:
                     places.append((at, place, worth))
         best = _best_passage(title, places)
-        kind = self._kind(row) if self._kinds and len(stems) <= 2 * _PASSAGE else 0
-        for place, (term, (weight, _)) in enumerate(zip(self._ranking.terms, self._words, strict=True)):
-            if kind > 0 and term.word in self._asking:
-                best[place] = max(best[place], _OF_KIND * weight)
+        if self._kinds and len(stems) <= 2 * _PASSAGE:
+            note = self._ranking.state.notes[row]
+            text = note.content if note.is_fact else f"{note.title}\n{note.content}"
+            # A value of the kind that is asked for is nearly as good as the word that asks.
+            if any(one.answered_in(text) for one in self._kinds):
+                for place, one in enumerate(self._words):
+                    if one.term.word in self._asking:
+                        best[place] = max(best[place], _OF_KIND * one.weight)
         held = {names[number] for number in stems if number != NO_WORD}
-        return _Held(best, kind, *self._named_of_title(row), held, len(stems))
-
-    def _kind(self, row: int) -> int:
-        """As `_Held.kind` has it."""
-        note = self._ranking.state.notes[row]
-        text = note.content if note.is_fact else f"{note.title}\n{note.content}"
-        return 1 if any(one.answered_in(text) for one in self._kinds) else -1
+        return _Held(best, *self._named_of_title(row), held, len(stems))
 
     def _named_of_title(self, row: int) -> tuple[bool, float]:
         """Whether a note has a title of its own, and the share of its weight that the query names. A tag is a name as
@@ -438,24 +447,24 @@ def _doubled(asked: Sequence[Term]) -> Iterator[int]:
             yield from range(parts, place) if _own(term) else (place,)
 
 
-def _weighed(state: State, term: Term, idle: bool) -> tuple[float, dict[str, float]]:
-    """What a word of the query weighs: its rarity, or that of what it is taken for; and the stems that it may stand
-    for, each with how sure that is.
-    """
+def _weighed(state: State, term: Term, idle: bool, done: bool) -> _Asked:
+    """A word of the query with its weight: its rarity, or that of what it is taken for. done: whether it is a verb."""
     own = _own(term)
     known = max(state.count(term.stem), sum(state.count(one.stem) for one in own if one.kind == "word"))
     if known or not own:
         rarity = _rarity(state, known)
     else:
         rarity = max(_sureness(one) * _rarity(state, state.count(one.stem)) for one in own)
-    # A short word that is none tells nothing: "hw", "thes".
-    unknown = idle or (not own and (len(term.word) < _SHORTEST or _is_slip(term.word)))
-    weight = _weight(rarity, term.stem) * (_IDLE if unknown else 1.0)
-    return weight, {one.stem: _sureness(one) for one in (*term.meanings, *own)}
+    weight = _weight(rarity, term.stem) * (_IDLE if idle or (not own and _is_slip(term.word)) else 1.0)
+    readings = {one.stem: _sureness(one) for one in (*term.meanings, *own)}
+    asks, tells = is_telling(term.stem) and not done, not is_everyday(term.stem)
+    return _Asked(term, weight, readings, tells, term.word.isalpha() and (asks or (tells and not idle)))
 
 
 def _is_slip(word: str) -> bool:
-    return len(word) <= _SHORT and word.isalpha() and not is_usual(word)
+    """Whether a word is no word: "hw", "thes"."""
+    unusual = len(word) <= _SHORT and word.isalpha() and not is_usual(word)
+    return len(word) < _SHORTEST or unusual or not is_content_word(word.removesuffix("s"))
 
 
 def _weight(rarity: float, stem: str) -> float:

@@ -25,9 +25,11 @@ _MOST, _LOOKED_AT = 8, 200
 # A shorter word is no other form and no misspelling of another one, nor half typed but at the end of a query.
 _SHORTEST: Final = 4
 _SHORTEST_BEGINNING: Final = 2
-# Two forms of one word begin alike, with such a share of the letters of both; of an unknown word with more.
+# Two forms of one word begin alike, with such a share of the letters of both; of an unknown word with more, and of a
+# short one with most.
 FORM_SHARE: Final = 0.6
-SURE_FORM_SHARE: Final = 0.7
+SURE_FORM_SHARE: Final = 0.75
+_LONG_FORM_SHARE: Final = 0.7
 # Scripts from here on, Hangul the first, write whole syllables.
 _SYLLABLES: Final = "\u1100"
 # One slip in five letters, two in ten. Closer words are as often another word as the same one misspelt.
@@ -86,9 +88,11 @@ def misspelt(word: str, known: Sequence[str]) -> Found:
 
     Their likeness is one minus the share of letters to change, swap, add or drop (optimal string alignment).
     """
+    if len(word) < _SHORTEST_BARE:
+        return []
     end = chr(min(ord(word[0]) + 1, 0x10FFFF))
     alike = known[bisect_left(known, word[0]) : bisect_left(known, end)]
-    if len(word) >= _SHORTEST_BARE and _VOWELS.isdisjoint(word) and word.isalpha():
+    if _VOWELS.isdisjoint(word) and word.isalpha():
         return _best((one, _BARE_LIKENESS) for one in alike if _without_vowels(one) == word != one)
     if len(word) < _SHORTEST:
         return []
@@ -370,7 +374,8 @@ def _unknown(state: State, typed: QueryStem, typing: bool) -> Term:
         share = max(len(found), 1) ** -0.5
     if not found:
         kind, share = "form", _FORM_WEIGHT
-        found = _by_stem(state, [*prefixed(word), *forms(word, state.words, SURE_FORM_SHARE)])
+        least = SURE_FORM_SHARE if len(word) < _SURE_LENGTH else _LONG_FORM_SHARE
+        found = _by_stem(state, [*prefixed(word), *forms(word, state.words, least)])
     readings = []
     for name, (other, likeness) in found.items():
         weight = likeness**2 * typed.times * state.rarity(state.count(name))
