@@ -253,7 +253,7 @@ class Judge:
         return any(
             stem(word) in lacking and stem(head) in heads and (goes_on or (linked and all(named)))
             for word, head, linked in qualifying(self._ranking.query.phrase)
-            if word not in self._idle
+            if word not in self._idle and not _may_be_misspelt(word, key)
         )
 
     def _others(self, row: int, most: int = COMPARED) -> list[int]:

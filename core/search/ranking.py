@@ -11,7 +11,6 @@ from typing import Final
 import numpy as np
 
 from core.model.judgement import Judgement
-from core.search.documents import haystack
 from core.search.explaining import Parts, reasons
 from core.search.highlight import matched_words
 from core.search.judge import CLAIMED_AMONG, Judge, judged, nowhere, spellings
@@ -39,12 +38,10 @@ from core.search.signals import MOST_RANKED, NO_SIGNALS, Ranked, Signal, Signals
 from core.search.state import Mask, Numbers, State, Values
 from core.search.terms import Expansion, Term, by_stem, terms
 from core.settings import SearchSettings, Synonyms
-from core.text.exact import basis_tokens
 
 # For each word that a query has less than so many, the line rises by a step (measured).
 _MANY_WORDS: Final = 5
 _FLOOR_STEP: Final = 0.05
-_VERBATIM: Final = 0.75
 
 
 @dataclass(frozen=True)
@@ -208,7 +205,6 @@ class Ranking:
             coverage=float(self.text.coverage[row]),
             reached=float(self.text.reached[row]),
             likelihood=self._likelihood(row),
-            raw_text=lambda: _original_text_score(self.query, haystack(note)),
             _matched=lambda: matched_words(
                 note, self.state.language(row), self._looked_for(row), self.query, bool(self.text.phrase[row])
             ),
@@ -303,9 +299,3 @@ def _floor(settings: SearchSettings, asked: Sequence[Term]) -> float:
     if not settings.relevance_floor:
         return 0.0
     return settings.relevance_floor + _FLOOR_STEP * max(0, _MANY_WORDS - len(asked))
-
-
-def _original_text_score(query: Query, text: str) -> float:
-    """0.75 for the whole query standing in the text, plus the share of the query's tokens that stand there."""
-    asked, held = set(basis_tokens(query.phrase)), set(basis_tokens(text))
-    return _VERBATIM * query.stands_in(text) + len(asked & held) / max(len(asked), 1)

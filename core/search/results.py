@@ -94,8 +94,7 @@ class Breakdown:
     may take away. vector_score, text_score: the first two before their weights, in [0, 1]; the best of the whole
     memory has 1. coverage: share of the query that the note holds, rare words counting more, in [0, 1]. reached: the
     same with words that mean nearly what was typed. likelihood: how likely it answers if it ranks best, in [0, 1].
-    raw_text: makes 0.75 for the whole query standing in the note, plus the share of its tokens there. query_words:
-    tells what the note holds of the query.
+    query_words: tells what the note holds of the query.
     """
 
     vector: float = 0.0
@@ -109,7 +108,6 @@ class Breakdown:
     coverage: float = 0.0
     reached: float = 0.0
     likelihood: float = 0.0
-    raw_text: Callable[[], float] = field(default=lambda: 0.0, repr=False, compare=False)
     query_words: Callable[[], QueryWords] = field(default=QueryWords, repr=False, compare=False)
     _matched: Callable[[], tuple[str, ...]] = field(default=tuple, repr=False, compare=False)
     _reasons: Callable[[], tuple[ScoreReason, ...]] = field(default=tuple, repr=False, compare=False)

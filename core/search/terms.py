@@ -4,7 +4,6 @@ means the same, and what all of that weighs.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
@@ -400,14 +399,11 @@ def _by_stem(state: State, found: Found, without: Collection[str] = ()) -> dict[
 _SHORTEST_HALF: Final = 3
 # What German puts between the parts of a compound.
 _LINKS: Final = ("", "s", "n", "es", "en")
-# How many letters an acronym has.
-_ACRONYM: Final = range(3, 7)
 
 
 def parted(state: State, word: str) -> list[str]:
-    """An unknown word as what it stands for in the notes: two words that stand side by side there, those that it is an
-    acronym of, what it abbreviates or is the German for, or the parts of a German compound; the word itself where it is
-    none of these.
+    """An unknown word as what it stands for in the notes: two words that stand side by side there, what it abbreviates
+    or is the German for, or the parts of a German compound; the word itself where it is none of these.
     """
     if not is_content_word(word) or serves_grammar(word, LANGUAGES) or is_everyday(stem(word)):
         return [word]
@@ -416,7 +412,7 @@ def parted(state: State, word: str) -> list[str]:
         for language in ("english", *state.languages):
             if len(state.holding_pair(stem_in(first, language), stem_in(second, language)).rows):
                 return [first, second]
-    if found := _spelt_out(state, word) or _same(state, word):
+    if found := _same(state, word):
         return found
     for first, second in reversed(halves):
         last = _same(state, second) or ([second] if state.knows(second) else [])
@@ -447,15 +443,6 @@ def _same(state: State, word: str) -> list[str]:
 
 def _is_same(meaning: Meaning) -> bool:
     return meaning.likeness >= _OWN
-
-
-def _spelt_out(state: State, word: str) -> list[str]:
-    """The words of a title that stand side by side and begin with the letters of a word."""
-    if not (len(word) in _ACRONYM and word.isascii() and word.isalpha()):
-        return []
-    pattern = re.compile(r"\b" + r"\w*\W+".join(word) + r"\w*", re.IGNORECASE)
-    found = next(filter(None, (pattern.search(note.title) for note in state.notes)), None)
-    return words(found[0]) if found is not None else []
 
 
 @cache

@@ -417,7 +417,7 @@ def explained_document(explanation: Explanation) -> dict[str, Any]:
         rank=hit.rank, obstacle=explanation.obstacle or None, missing=parts.query_words().missing,
         coverage=parts.coverage, likelihood=parts.likelihood,
         parts={line: value for line, value in values.items() if value or line not in ("exact", "signals")},
-        reasons=parts.reasons, rawText=parts.raw_text(),
+        reasons=parts.reasons,
     )  # fmt: skip
 
 

@@ -110,7 +110,6 @@ def numbers(hit: Hit) -> list[float]:
         *(
             parts.vector_score,
             parts.text_score,
-            parts.raw_text(),
             parts.coverage,
         ),
         *(hit.score, hit.rank),

@@ -333,7 +333,6 @@ def test_what_is_known_of_another_thing_is_no_claim(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "read"),
     [
-        ("msrv", "minimum supported rust version"),
         ("Rohdaten", "raw data"),
         ("Entwicklungsserver", "dev server"),
         ("wie oft reisen Dumps", "wie oft dumps"),

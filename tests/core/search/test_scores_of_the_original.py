@@ -51,12 +51,6 @@ def explained(index: SearchIndex, query: dict[str, Any]) -> list[tuple[dict[str,
 
 
 @pytest.mark.parametrize("query", QUERIES, ids=lambda query: query["query"] or "empty")
-def test_raw_text_scores_are_those_of_the_original(index: SearchIndex, query: dict[str, Any]) -> None:
-    for result, hit in explained(index, query):
-        assert hit.breakdown.raw_text() == pytest.approx(result["textScore"], abs=1e-12), result["title"]
-
-
-@pytest.mark.parametrize("query", QUERIES, ids=lambda query: query["query"] or "empty")
 def test_boosts_are_those_of_the_original(index: SearchIndex, query: dict[str, Any]) -> None:
     """Its scores are a softmax over one nugget: ratios of two give the differences of their blends."""
     settings = SearchSettings()
@@ -81,7 +75,6 @@ def test_the_first_hits_are_those_with_text_in_the_original(
     expected = {result["id"] for result in query["results"] if result["textScore"]}
     hits = index.result(query["query"], query["limit"], filters_of(query)).hits
     assert expected <= {hit.note.id for hit in hits}
-    assert all(hit.breakdown.vector_score or hit.breakdown.raw_text() for hit in hits)
 
 
 def test_hidden_notes_are_found_when_asked_for(index: SearchIndex) -> None:
