@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from core.model.judgement import Judgement
-from core.model.note import custom_tags
+from core.model.note import SCOPES, custom_tags
 from core.search.asked import asked_kinds, is_telling, names_no_thing, qualifying, verbs
 from core.search.documents import NO_WORD, is_content_word
 from core.search.state import State
@@ -202,7 +202,8 @@ class Judge:
         only = text.phrase[row] and not any(text.phrase[other] for other in self._others(row))
         named = OFFERED_FROM if held.titled >= 1.0 else 0.0
         least = _TITLE_LIKELIHOOD if text.title[row] else _VERBATIM_LIKELIHOOD if only else named
-        tied = any(self._tied(row, other) for other in self._others(row, CLAIMED_AMONG))
+        others = self._others(row, CLAIMED_AMONG)
+        tied = any(self._tied(row, other) or self._is_named_less(row, other) for other in others)
         beside = self._is_vague(row) or self._lacks(held) or self._is_of_another(row)
         return Verdict(self.evidence(row), least, tied or (least < FOUND_FROM and beside))
 
@@ -273,6 +274,12 @@ class Judge:
         apart += abs(self._held(row).titled - self._held(other).titled)
         return apart <= _SAME and abs(self._blend(row) - self._blend(other)) <= _NEAR
 
+    def _is_named_less(self, row: int, other: int) -> bool:
+        """Whether a fact holds no more than another, whose whole key is asked for: "editor budget" beside "budget"."""
+        notes, less, more = self._ranking.state.notes, self._held(row), self._held(other)
+        facts = notes[row].is_fact and notes[other].is_fact
+        return facts and less.titled < more.titled >= 1.0 and self._coverage(row) <= self._coverage(other)
+
     def evidence(self, row: int) -> Evidence:
         """What speaks for the note of a row; words that mean nearly what the query holds count little."""
         if not self._query_weight:
@@ -280,6 +287,7 @@ class Judge:
         held, coverage, others = self._held(row), self._coverage(row), self._others(row)
         # What lacks a thing that is asked for is no rival of what has all of them.
         rivals = others if self._lacks(held) else [one for one in others if not self._lacks(self._held(one))]
+        rivals = [one for one in rivals if not self._is_named_less(one, row)]
         lacking = any(one.tells for one in self._lacking(held, _HALF))
         return Evidence(
             coverage=coverage,
@@ -345,7 +353,8 @@ class Judge:
         """
         note, state = self._ranking.state.notes[row], self._ranking.state
         language, titled = state.language(row), 0.0
-        title = words(note.title, compounds=True)
+        scope, _, rest = note.title.partition(":")
+        title = words(rest if scope in SCOPES and rest else note.title, compounds=True)
         own = len(title) < _LEAST_BEGINNING or not note.content.lstrip().startswith(
             note.title.strip(" .\u2026")
         )
