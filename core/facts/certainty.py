@@ -16,13 +16,12 @@ add noise to the answer, and leaving them out shows when that noise has won.
 
 from __future__ import annotations
 
-from typing import Any, Final, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.floating[Any]]
-_TINY: Final = 1e-300
 
 
 def noise_variance(dimension: int) -> float:
@@ -43,34 +42,12 @@ def evidence(own_bank: Floats, mu: float, dimension: int) -> Floats:
     return own_bank * (mu / noise_variance(dimension))
 
 
-def posterior(total_evidence: Floats, prior: Floats, rivals: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Probability of every value, shape (facts, values).
+def posterior(total_evidence: Floats, prior: Floats) -> NDArray[np.float64]:
+    """Probability of every value, shape (facts, values), rows adding up to 1.
 
     total_evidence: (facts, values), summed over ensembles. prior: (values,), how often each value is stored.
-    rivals: (facts,), how many values share the fact's bank and role, itself included; 1 unless a nugget holds more
-    facts than D. Rows add up to 1 where rivals is 1.
     """
     exponents = np.asarray(total_evidence, dtype=np.float64) + np.log(prior)
     exponents -= exponents.max(axis=-1, keepdims=True)
     weights = np.exp(exponents)
-    made = weights / weights.sum(axis=-1, keepdims=True)
-    for row in np.flatnonzero(rivals > 1):
-        made[row] = _among_rivals(weights[row], int(rivals[row]))
-    return cast("NDArray[np.float64]", made)
-
-
-def _among_rivals(weights: NDArray[np.float64], rivals: int) -> NDArray[np.float64]:
-    """Probabilities of values of which `rivals` are stored at one place, so that nothing tells which is meant.
-
-    The chance to be among them (against the best of those that need not be) is shared equally.
-    """
-    order = np.argsort(-weights, kind="stable")
-    ranked = weights[order]
-    tails = np.append(np.cumsum(ranked[::-1])[::-1], 0.0)
-    ranks = np.arange(len(ranked))
-    rest = np.where(
-        ranks < rivals, tails[min(rivals, len(ranked))], tails[min(rivals, len(ranked)) - 1] - ranked
-    )
-    made = np.empty_like(weights)
-    made[order] = np.where(ranked > 0, ranked / np.maximum(ranked + rest, _TINY), 0.0) / rivals
-    return made
+    return cast("NDArray[np.float64]", weights / weights.sum(axis=-1, keepdims=True))

@@ -47,14 +47,12 @@ class Decoded:
 @dataclass(frozen=True, eq=False)
 class Similarities:
     """Every fact against every value, arrays (facts, values): `total` as the answer is chosen by, and `evidence`,
-    the log-likelihoods from the bank that holds the fact. `prior` (values,) and `rivals` (facts,) are what
-    core.facts.certainty needs beside them."""
+    the log-likelihoods from the bank that holds the fact. `prior` (values,) is how often each value is stored."""
 
     vocabulary: tuple[str, ...]
     total: NDArray[np.float32]
     evidence: NDArray[np.float32]
     prior: NDArray[np.float64]
-    rivals: NDArray[np.intp]
 
 
 def similarities(meta: NuggetMeta, values: Sequence[str]) -> Similarities:
@@ -77,20 +75,7 @@ def similarities(meta: NuggetMeta, values: Sequence[str]) -> Similarities:
         decorrelate(keys, meta.config.orth_iters, in_place=True)
         _add_ensemble(meta, stored, keys, total, evidence)
     prior = np.bincount(stored, minlength=len(vocabulary)) / max(len(values), 1)
-    rivals = _rivals(meta, stored)
-    return Similarities(vocabulary=vocabulary, total=total, evidence=evidence, prior=prior, rivals=rivals)
-
-
-def _rivals(meta: NuggetMeta, stored: NDArray[np.intp]) -> NDArray[np.intp]:
-    """For each fact how many different values lie in its bank under its role: roles repeat after D of them."""
-    places = np.arange(len(stored))
-    if len(stored) <= meta.D:
-        return np.ones_like(places)
-    groups: dict[tuple[int, int], set[int]] = {}
-    banks = max(meta.banks, 1)
-    for place, value in enumerate(stored.tolist()):
-        groups.setdefault((place % banks, place % meta.D), set()).add(value)
-    return np.array([len(groups[place % banks, place % meta.D]) for place in places.tolist()], dtype=np.intp)
+    return Similarities(vocabulary=vocabulary, total=total, evidence=evidence, prior=prior)
 
 
 def _add_ensemble(
@@ -234,7 +219,7 @@ def decode(meta: NuggetMeta, values: Sequence[str]) -> Decoded:
     for first in range(0, len(values), _FACTS_AT_ONCE):
         rows = slice(first, first + _FACTS_AT_ONCE)
         best[rows] = np.argsort(-total[rows], axis=-1, kind="stable")[:, :kept]
-        posterior = certainty.posterior(compared.evidence[rows], compared.prior, compared.rivals[rows])
+        posterior = certainty.posterior(compared.evidence[rows], compared.prior)
         probability[rows] = np.take_along_axis(posterior, best[rows], axis=-1)
         leading = np.take_along_axis(softmax(total[rows], meta.config.temp_T), best[rows, :2], axis=-1)
         confidence[rows] = leading[:, 0]

@@ -30,9 +30,8 @@ def check_decodable(meta: NuggetMeta, facts: int, vocabulary: int) -> None:
         raise _undecodable(meta, f"D is {max(meta.D, -_MANY)} and must be at least 1")
     cells = max((vocabulary + 1) * meta.D, facts * vocabulary, facts)
     if cells > MAX_CELLS:
-        raise _undecodable(
-            meta, f"{facts} facts of D {_short(meta.D)} need more than {MAX_CELLS:.3g} elements"
-        )
+        dimension = meta.D if meta.D < _MANY else f"{_MANY:.0e} or more"
+        raise _undecodable(meta, f"{facts} facts of D {dimension} need more than {MAX_CELLS:.3g} elements")
     work = _work(meta, facts, vocabulary)
     if work > MAX_WORK:
         raise _undecodable(
@@ -46,7 +45,8 @@ def why_not_decoded(meta: NuggetMeta, facts: int, vocabulary: int) -> Literal[""
     It does where that tells something, and within `RECALL_WORK` and `RECALL_BYTES`. The numbers are such as
     `check_decodable` lets pass for a single fact.
     """
-    if is_hopeless(meta, facts, vocabulary):
+    # Roles repeat after D of them, so that nothing tells which of two values is meant.
+    if facts > meta.D or is_hopeless(meta, facts, vocabulary):
         return "overfull"
     soon = _work(meta, facts, vocabulary) <= RECALL_WORK
     if soon and most_bytes(meta, facts, vocabulary) <= RECALL_BYTES:
@@ -79,10 +79,6 @@ def _work(meta: NuggetMeta, facts: int, vocabulary: int) -> float:
     banks = min(max(meta.banks, 1), facts)
     products = float(vocabulary) * meta.D * ((1 + rounds) * vocabulary + facts)
     return (1 + more_ensembles) * (products + _STEP_COST * (1 + rounds + banks))
-
-
-def _short(number: int) -> str:
-    return str(number) if number < _MANY else f"{_MANY:.0e} or more"
 
 
 def _undecodable(meta: NuggetMeta, what: str) -> InvalidInputError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from core.services.search import JoinedSearch
 
 SESSION_VARIABLE: Final = "NUGGETS_SESSION"
-# Chinese, Japanese and Korean signs begin here.
-_FIRST_OF_WORD_SIGNS: Final = 0x2E80
 # So many candidates are offered where an answer is not sure; so many hits are looked at, masked ones among them.
 _CANDIDATES: Final = 3
 _LOOKED_AT: Final = 12
@@ -145,7 +143,8 @@ class RecallService:
         found = self._marked(found, beside)
         found = self._held_against_code(searched.snapshot, found, here)
         if record and found.found:
-            session = session or self._default_session()
+            usual = os.environ.get(SESSION_VARIABLE, "").strip()
+            session = session or usual or f"process-{os.getpid()}-{self._clock():%Y-%m-%d}"
             if beside is not None and found.whose == "team":
                 team = beside.memory
                 team.recalls.count(team.snapshot, beside.joined.in_team[found.note_id or ""], session)
@@ -418,8 +417,7 @@ class RecallService:
         target = snapshot.by_id.get(disputed_note(note))
         disputed = () if target is None or target.hidden else (target,)
         disputes, disputing = _other_sides(disputed), snapshot.disputing.get(note.id, ())
-        waiting = _waiting(self.open_changes(note.id).get(note.id, ()))
-        disputed_by = (*_other_sides(disputing), *waiting)
+        disputed_by = _other_sides(disputing, self.open_changes(note.id).get(note.id, ()))
         if not disputed_by and not disputes:
             return found
         return msgspec.structs.replace(found, disputed_by=disputed_by, disputes=disputes)
@@ -437,10 +435,6 @@ class RecallService:
             )
         except NuggetsError:
             self.uncounted += 1
-
-    def _default_session(self) -> str:
-        given = os.environ.get(SESSION_VARIABLE, "").strip()
-        return given or f"process-{os.getpid()}-{self._clock():%Y-%m-%d}"
 
 
 def _text(snapshot: Snapshot, id: str | None, said: str, nugget: str, whose: str, own: str) -> Text:
@@ -500,10 +494,13 @@ def _offered(note: Note | None, key: str, text: str, nugget: str, likelihood: fl
     )
 
 
-def _other_sides(notes: Sequence[Note]) -> tuple[OtherSide, ...]:
+def _other_sides(notes: Sequence[Note], changes: Sequence[OpenChange] = ()) -> tuple[OtherSide, ...]:
+    """What notes say otherwise, and what proposals would put in the place of one."""
     from core.facts.recall import OtherSide
 
-    return tuple(OtherSide(note.id, note.content) for note in notes if not all_masked(note.content))
+    said = [OtherSide(note.id, note.content) for note in notes]
+    said += [OtherSide("", one.content, one.proposal_id) for one in changes if one.content.strip()]
+    return tuple(one for one in said if not all_masked(one.content))
 
 
 def _passages(found: Sequence[Passage]) -> tuple[AnsweringPassage, ...]:
@@ -521,18 +518,9 @@ def _passages(found: Sequence[Passage]) -> tuple[AnsweringPassage, ...]:
     )  # fmt: skip
 
 
-def _waiting(changes: Sequence[OpenChange]) -> Iterator[OtherSide]:
-    """What proposals would put in the place of a note."""
-    from core.facts.recall import OtherSide
-
-    for one in changes:
-        if one.content.strip() and not all_masked(one.content):
-            yield OtherSide("", one.content, one.proposal_id)
-
-
 def _distinguishes(word: str) -> bool:
     """Whether a word says anything by itself: a lone letter or digit does not, a sign that is a word does."""
-    return len(word) > 1 or ord(word) >= _FIRST_OF_WORD_SIGNS
+    return len(word) > 1 or not word.isascii()
 
 
 def _candidate(one: _Likely) -> Candidate:
