@@ -10,11 +10,11 @@ import re
 from collections import OrderedDict
 from collections.abc import Collection, Sequence
 from threading import RLock
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import msgspec
 
-from core.model.fact import Fact, FactConfig, Nugget
+from core.model.fact import Fact, Nugget
 from core.model.joined import Whose
 from core.model.judgement import Candidate, Judgement, Standing
 from core.model.note import SCOPES
@@ -35,8 +35,6 @@ _SURE: Final = 0.9
 # A key without its scope, or with its words joined or parted, is nearly as certain as the key to the letter.
 _FOLDED: Final = 0.97
 _BETWEEN_WORDS: Final = re.compile(r"[\s_\-]+")
-
-_DecodeKey: TypeAlias = tuple[str, int, int, int, FactConfig, tuple[str, ...]]
 
 
 class Match(msgspec.Struct, frozen=True):
@@ -207,7 +205,7 @@ class Decoder:
 
     def __init__(self) -> None:
         self._guard = RLock()
-        self._decoded: OrderedDict[_DecodeKey, Decoded] = OrderedDict()
+        self._decoded: OrderedDict[tuple[object, ...], Decoded] = OrderedDict()
         # Bytes of all of these.
         self._held = 0
 
