@@ -43,6 +43,7 @@ _KEPT: Final = "nothing was written"
 _MOST_DIGITS: Final = 9
 # Entries that are told where nobody says how many.
 _MOST: Final = 100
+_OLDEST: Final = "SELECT at FROM entry WHERE state NOT IN ('pending', 'version') ORDER BY seq LIMIT 1"
 _COUNTS: Final = (
     "SELECT author_kind, author_name, kind, count(*) FROM entry WHERE state NOT IN ('pending', 'version') "
     "GROUP BY 1, 2, 3"
@@ -105,6 +106,11 @@ class History:
         """The number (`seq`) of the newest entry, 0 for none; no entry is read for it."""
         journal = self._store.journal
         return 0 if journal is None else journal.last_seq
+
+    @guarded
+    def began(self) -> str:
+        """When the oldest entry was made, "" for an empty log; no entry is read for it."""
+        return "".join(at for (at,) in self._rows(_OLDEST))
 
     def _rows(self, query: str, *values: object) -> Iterable[tuple[Any, ...]]:
         """What the log answers; no entry is read for it."""

@@ -40,7 +40,7 @@ _AGENT: Final = click.Choice(NAMES, case_sensitive=False)
 _NAME: Final = arg("name", _AGENT, metavar="AGENT")
 _PROJECT: Final = flag("--project", "In the files of the project in this folder, not in your own.")
 
-agent = Group("agent", "Connect coding agents with this memory.")
+agent = Group("agent", "Connect coding agents to this memory.")
 
 
 @agent.add(
@@ -48,9 +48,10 @@ agent = Group("agent", "Connect coding agents with this memory.")
     examples=("nuggets agent install claude", "nuggets agent install codex --dry-run"),
 )  # fmt: skip
 def install(call: Invocation, name: str, project: bool, dry_run: bool) -> None:
-    """Connect an agent with this memory: register the MCP server and the hooks, and add lines of instructions.
+    """Connect an agent to this memory: register the MCP server and the hooks, and add instructions.
 
-    AGENT is claude, codex, opencode, pi, cursor or gemini. All else in these files stays byte for byte. Twice is once.
+    AGENT is claude, codex, opencode, pi, cursor or gemini. Everything else in these files stays byte for byte. Running
+    it again changes nothing more.
     """
     if not dry_run:
         refuse_agents("connecting an agent")
@@ -59,7 +60,7 @@ def install(call: Invocation, name: str, project: bool, dry_run: bool) -> None:
 
 @agent.add("remove", _NAME, _PROJECT, DRY_RUN, examples=("nuggets agent remove claude",))
 def remove(call: Invocation, name: str, project: bool, dry_run: bool) -> None:
-    """Take the server, the hooks and the instructions out of an agent's files. They are as they were before."""
+    """Take the server, the hooks and the instructions out of an agent's files. The files are then as they were before."""
     if not dry_run:
         refuse_agents("disconnecting an agent")
     _change(call, name, project, dry_run, remove=True)
@@ -115,7 +116,7 @@ def _change(call: Invocation, name: str, project: bool, dry_run: bool, *, remove
     examples=("nuggets agent status", "nuggets agent status claude"),
 )  # fmt: skip
 def status(call: Invocation, name: str | None, project: bool) -> int:
-    """Show how the memory stands in the files of each agent, or of one. Exit code 1 when the one is not connected."""
+    """Show whether each agent, or one, is connected to this memory. Exit code 1 when that one is not."""
     from core.agents.targets import AGENT_FILES
 
     place, agents, rows = place_of(project), list[dict[str, Any]](), list[tuple[str | Span, ...]]()
@@ -164,14 +165,14 @@ def standings_of(name: str, place: Place, how: Command) -> tuple[Standing, ...]:
 
 
 @command(
-    "mcp", flag("--all-tools", "List the tools that few agents need as well."),
+    "mcp", flag("--all-tools", "Also list the tools that few agents need."),
     examples=("claude mcp add nuggets -- nuggets mcp", "codex mcp add nuggets -- nuggets mcp"),
 )  # fmt: skip
 def mcp(call: Invocation, all_tools: bool) -> None:
     """Serve the memory to an agent that speaks the Model Context Protocol.
 
     The agent starts this command itself and speaks with it through standard input and output; register it there as in
-    the examples. Several agents may each have their own on one folder.
+    the examples. Several agents can each run their own on the same folder.
     """
     folder = call.absolute_folder
     author = author_as(call.as_name) if call.as_name is not None else None

@@ -36,7 +36,7 @@ class _Ended(BaseException):
 @command(
     "daemon", flag("--once", "Do once what is due and what waits in the pipeline, then exit."),
     opt(
-        "--interval", "SECONDS", "Check at least every so many seconds (default: 60).",
+        "--interval", "SECONDS", "Check at least this often (default: 60).",
         click.FloatRange(_SHORTEST, _LONGEST), default=60.0,
     ),
     flag("--pipeline only_pipeline", "With --once: only the pipeline, no cleanup and no sync."),
@@ -44,15 +44,15 @@ class _Ended(BaseException):
     examples=("nuggets daemon", "nuggets daemon --once --verbose"),
 )  # fmt: skip
 def daemon(call: Invocation, once: bool, interval: float, only_pipeline: bool, verbose: bool) -> int | None:
-    """Run the daily pass, the pipeline and syncs in the background, until you press ctrl+c. One daemon runs for each
+    """Run the daily pass, the pipeline and syncs in the background, until you press ctrl+c. There is one daemon per
     folder.
 
-    A missed pass is caught up in waking hours. Each pass prints one line on standard error. If it changes something,
-    it is one entry of the history, which you can undo. Settings: [reflection] hour and minute, [schedule].
+    A missed pass is caught up on in waking hours. Each pass prints one line on standard error. What it changes is one
+    entry of the history, which you can undo. Settings: [reflection] hour and minute, [schedule].
 
-    Meanwhile it extracts facts from submitted texts (nuggets ingest). Settings: [pipeline]. It syncs every so often
-    where you want it (nuggets sync). Settings: [sync]. With --once, exit code 1 says that texts wait and none could be
-    read, or that a sync did not go through.
+    Meanwhile it extracts facts from submitted texts (nuggets ingest). Settings: [pipeline]. It also syncs, if you have
+    set that up (nuggets sync). Settings: [sync]. With --once, exit code 1 means that texts wait and none could be read,
+    or that a sync failed.
     """
     from nuggets_tui.daemon import Daemon, PipelineBeside, Together
     from nuggets_tui.sync_beside import SyncBeside
@@ -185,10 +185,10 @@ schedule = Group("schedule", "Let the system run the daily pass.")
     examples=("nuggets schedule print", "nuggets schedule print --cron"),
 )  # fmt: skip
 def print_(call: Invocation, kind: Kind | None) -> None:
-    """Print what makes the system run `nuggets reflect --if-due` for this memory. Nothing is installed.
+    """Print the timer that runs `nuggets reflect --if-due` for this memory. Nothing is installed.
 
-    The system then asks every hour whether the pass is due, so a missed one is caught up. Without an option it prints
-    what fits this system. Where `nuggets daemon` runs, you do not need it.
+    The system then asks every hour whether the pass is due, so a missed one is caught up. Without an option, it prints
+    what fits this system. You do not need it where `nuggets daemon` runs.
     """
     from core.settings import load_settings
 

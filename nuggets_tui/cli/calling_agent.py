@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from core.model.change import Author
 
-Parts = tuple[Literal["person", "agent"], str]
 _LONGEST: Final = 64
 # What a person types for themselves, and kinds of authors that no agent may be taken for.
 _PERSON: Final = frozenset(("me", "person", "you"))
@@ -76,18 +75,12 @@ def author_as(name: str) -> Author:
 
     Raises InvalidInputError for an empty or long name, one that cannot be shown, and for what is no agent.
     """
+    from core.errors import InvalidInputError
     from core.model.change import Author
 
-    return Author(*parts_as(name))
-
-
-def parts_as(name: str) -> Parts:
-    """Kind and name of `author_as`; loads nothing. Raises as it does."""
     said = " ".join(name.split())
     if said.casefold() in _PERSON:
-        return "person", _own_name()
-    if said.casefold() == "agent":
-        return "agent", "agent"
+        return Author("person", _own_name())
     wrong = (
         "the name is empty" if not said
         else "contains characters that cannot be shown" if not said.isprintable()
@@ -96,12 +89,9 @@ def parts_as(name: str) -> Parts:
         else ""
     )  # fmt: skip
     if wrong:
-        from core.errors import InvalidInputError
-
-        raise InvalidInputError(
-            wrong, where="--as", kept="nothing was changed", todo="name an agent, such as codex, or me"
-        )
-    return "agent", _known(said)
+        todo = "name an agent, such as codex, or me"
+        raise InvalidInputError(wrong, where="--as", kept="nothing was changed", todo=todo)
+    return Author("agent", _known(said))
 
 
 def refuse_agents(what: str) -> None:
@@ -139,16 +129,10 @@ def author_of_call(*, at_terminal: bool) -> Author:
     """
     from core.model.change import UNNAMED, Author
 
-    kind, name = parts_of_call(at_terminal=at_terminal)
-    return Author(kind, name or (UNNAMED if kind == "agent" else ""))
-
-
-def parts_of_call(*, at_terminal: bool) -> Parts:
-    """Kind and name of `author_of_call`, "" for an agent that does not say its name; loads nothing."""
     agent = agent_name()
     if at_terminal and not agent:
-        return "person", _own_name()
-    return "agent", _own_name() or agent
+        return Author("person", _own_name())
+    return Author("agent", _own_name() or agent or UNNAMED)
 
 
 def _known_client(name: str) -> str:

@@ -29,7 +29,7 @@ _UNBOUNDED: Final = 1_000_000_000
 
 @command(
     "reflect", DRY_RUN, YES,
-    opt("--accept", "ID,...", "Make only these changes of the dry run."),
+    opt("--accept", "ID,...", "Make only these changes from the dry run."),
     opt(
         "--refuse", "ID,...", "Do not propose these again until their text changes; make only what --accept names.",
     ),
@@ -45,9 +45,10 @@ def reflect(
 ) -> None:  # fmt: skip
     """Clean up: merge near-duplicates, hide worthless notes, tidy text, tags and links.
 
-    On a terminal it shows what it would do and asks; elsewhere, as in a scheduled job, it acts at once. An agent's call
-    is refused. --dry-run also lists uncertain changes; they are made only when --accept names them. A pass looks at the
-    ten notes that most need it (--limit changes that), and archives and merges at most five each (--all lifts both).
+    On a terminal it shows what it would do and asks; elsewhere, as in a scheduled job, it acts at once. Agents may only
+    use --dry-run. --dry-run also lists uncertain changes; they are made only when --accept names them. A pass looks at
+    the ten notes that most need it (--limit changes that), and archives and merges at most five each (--all lifts
+    both).
     """
     if not dry_run:
         refuse_agents("cleaning up")
@@ -152,7 +153,7 @@ _NOTHING: Final = "nothing was written"
 @command(
     "promote", DRY_RUN, YES,
     opt("--memory-dir", "DIR", "Folder of the MEMORY.md to write.", FOLDER),
-    opt("--accept", "ID,...", "Write only these entries of the dry run."),
+    opt("--accept", "ID,...", "Write only these entries from the dry run."),
     opt("--refuse", "ID,...", "Do not propose these again until their text changes."),
     choice(
         "--automatic", ["project", "always", "never", "ask"],
@@ -167,13 +168,13 @@ def promote(
 ) -> None:  # fmt: skip
     """Write often recalled notes into MEMORY.md. Everything else in that file stays as it is.
 
-    On a terminal it shows what it would write and asks; elsewhere it writes at once, though no agent can call it. The
-    file is the one in --memory-dir, else in the memory folder of the current project under ~/.claude/projects, else in
-    promotion.memory_dir of settings.toml. Without a terminal, --memory-dir may name that of the project, or one that
-    settings.toml names. A bullet that you edited stays as it is unless --accept names it.
+    On a terminal it shows what it would write and asks; elsewhere it writes at once. Agents cannot call it. The file is
+    the one in --memory-dir, else in the memory folder of the current project under ~/.claude/projects, else in
+    promotion.memory_dir of settings.toml. Without a terminal, --memory-dir must be that of the project, or one named in
+    settings.toml. A bullet that you edited stays as it is unless --accept names it.
 
-    A note of the scope "project" goes into the MEMORY.md of the project that its nugget is named after. Where nobody
-    is asked, so does every other note but those about you.
+    A note with scope "project" goes into the MEMORY.md of the project that its nugget is named after. Without a
+    terminal, so does every other note except those about you.
     """
     if not dry_run:
         refuse_agents("promoting")

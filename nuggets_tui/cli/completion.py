@@ -82,7 +82,7 @@ _SHELLS: Final[dict[str, type[ShellComplete]]] = {"bash": _Bash, "zsh": ZshCompl
 def completion(call: Invocation, shell: str | None) -> None:
     """Print the script that completes commands, options and names in your shell: bash, zsh or fish.
 
-    Without SHELL, the one that you use.
+    Without SHELL, it is the one you use.
     """
     named = shell or os.path.basename(os.environ.get("SHELL", ""))
     if named not in _SHELLS:

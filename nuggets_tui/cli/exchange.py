@@ -52,29 +52,23 @@ _EVERY_SECONDS: Final = 0.1
 
 @contextmanager
 def _progress(doing: str, things: str = "notes") -> Iterator[Callable[[int, int], None]]:
-    """One line on a terminal's standard error that says how far the work is, and is gone afterwards: so many of so many
-    are done, 0 of 0 where that is not known.
-    """
-    shown, last, width = is_terminal(sys.stderr), 0.0, 0
-
-    def write(text: str, end: str = "") -> None:
-        nonlocal width
-        sys.stderr.write(f"\r{text.ljust(width)}{end}")
-        sys.stderr.flush()
-        width = len(text)
+    """A line on a terminal that says how far the work is, and is gone afterwards; 0 of 0 is unknown."""
+    shown, last = is_terminal(sys.stderr), 0.0
 
     def tell(done: int, of: int) -> None:
         nonlocal last
-        now = time.monotonic()
-        if shown and now - last >= _EVERY_SECONDS:
-            last = now
-            write(f"{doing} …" + (f" {done:,} of {of:,} {things}" if of else ""))
+        if shown and time.monotonic() - last >= _EVERY_SECONDS:
+            last = time.monotonic()
+            said = f" {done:,} of {of:,} {things}" if of else ""
+            sys.stderr.write(f"\r\x1b[K{doing} …{said}")
+            sys.stderr.flush()
 
     try:
         yield tell
     finally:
-        if width:
-            write("", "\r")
+        if last:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
 
 
 # Import
@@ -82,9 +76,9 @@ def _progress(doing: str, things: str = "notes") -> Iterator[Callable[[int, int]
 
 @command(
     "import", arg("source", FOLDER),
-    choice("--format format_", ("auto", *FORMATS), "What SOURCE is (default: it is detected).", default="auto"),
-    opt("--nugget", "NAME", "Nugget for what names none (default: memory)."),
-    opt("--accept", "ID,...", "Only these items of the dry run."),
+    choice("--format format_", ("auto", *FORMATS), "Format of SOURCE (default: detected).", default="auto"),
+    opt("--nugget", "NAME", "Nugget for items without one (default: memory)."),
+    opt("--accept", "ID,...", "Only these items from the dry run."),
     options.DRY_RUN, options.YES,
     examples=(
         "nuggets import ~/.claude/projects/-home-me-app/memory",
@@ -103,9 +97,9 @@ def import_(
 ) -> int:
     """Import what another program remembers: SOURCE is a file or folder, or - for standard input.
 
-    What the memory holds already is not added again, and nothing in it is replaced: what differs is a conflict that is
-    listed, with exit code 3. On a terminal it shows what it would do and asks; elsewhere it acts. It is one entry of
-    the history, and nuggets undo undoes it.
+    Nothing is added twice, and nothing is replaced: what differs is listed as a conflict, with exit code 3. On a
+    terminal it shows what it would do and asks; elsewhere it acts. It is one entry of the history, and nuggets undo
+    undoes it.
     """
     must_be_named(nugget, "--nugget", _NOTHING)
     wanted = options.id_list(accept, "--accept") if accept is not None else None
@@ -202,8 +196,8 @@ def _first(text: str) -> str:
 
 @command(
     "export", arg("target", FOLDER, default="-"),
-    choice("--format format_", ("json", "markdown"), "Default: told by TARGET, else json."),
-    flag("--force", "Replace files that are not of an earlier export."),
+    choice("--format format_", ("json", "markdown"), "Format (default: by TARGET, else json)."),
+    flag("--force", "Replace files that are not from an earlier export."),
     flag("--no-history", "Leave the history out of JSON."),
     flag("--with-secrets", "Include what looks like a credential in Markdown."),
     examples=(
@@ -218,8 +212,7 @@ def export(
     """Export the memory to TARGET: a file, a folder for Markdown, or - for standard output.
 
     JSON holds everything, the history too: imported into an empty folder, it gives the same memory. Markdown is a
-    folder that opens in Obsidian, a file for each note. What looks like a credential is left out of Markdown, and is
-    in JSON.
+    folder that opens in Obsidian, one file per note. Markdown leaves out what looks like a credential; JSON keeps it.
     """
     inside = target == "-"
     is_folder = not inside and (target.endswith("/") or Path(target).expanduser().is_dir())

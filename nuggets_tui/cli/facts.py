@@ -23,7 +23,7 @@ from nuggets_tui.words import plural
 def remember(call: Invocation, nugget: str, key: str, value: str | None) -> None:
     """Store a fact. An existing key gets the new value. VALUE - reads standard input.
 
-    Without NUGGET it goes to that of the project you are in.
+    Without NUGGET, it goes into that of the project you are in.
     """
     if value is None:
         nugget, key, value = "", nugget, key
@@ -59,7 +59,7 @@ def capacity_warning(holder: Nugget) -> list[Line]:
     examples=('nuggets forget web "test cmd"', "nuggets forget web --all"),
 )  # fmt: skip
 def forget(call: Invocation, nugget: str, key: str | None, every: bool, yes: bool) -> int:
-    """Take a fact out of recall. Its note is kept, hidden; `note unhide` brings the fact back."""
+    """Forget a fact. Its note stays, hidden; `nuggets note unhide` brings the fact back."""
     if (key is None) != every:
         raise bad_input("needs a KEY or --all", "forget")
     verbs.check_facts(call.memory)

@@ -156,7 +156,7 @@ history = Group(
 @history.add("clear", YES, examples=("nuggets history clear --yes",))
 def clear(call: Invocation, yes: bool) -> None:
     """Delete every entry of the history for good, with the conflicts that wait. Notes, facts and submitted texts stay
-    as they are; nothing done before can be undone.
+    as they are; earlier changes can no longer be undone.
     """
     refuse_agents("deleting the history")
     memory = call.memory_with_log
@@ -173,7 +173,7 @@ def clear(call: Invocation, yes: bool) -> None:
 
 @command("undo", _ID, examples=("nuggets undo", "nuggets undo 3f2a91c0", "nuggets undo 3f2a91c0.2"))
 def undo(call: Invocation, id: str | None) -> None:
-    """Undo a change: your own last one, or any by its ID, whoever made it.
+    """Undo a change: your own last one, or any other by its ID, whoever made it.
 
     nuggets log shows the ids; ID.2 names only the second change of an entry. Later changes stay. If a
     later change is in the way, nothing is changed, and the error names it.
@@ -227,10 +227,9 @@ def _answer_turn(call: Invocation, done: ChangeSet) -> None:
 
 @command("watch", examples=("nuggets watch", "nuggets watch --json | jq -r .reason"))
 def watch(call: Invocation) -> None:
-    """Print a line for each change as it happens, by whomever: you, an agent, another program.
+    """Print a line for each change as it happens, whoever makes it: you, an agent or another program.
 
-    With --json, one JSON document on each line, in the shape of `nuggets log`. ctrl+c ends it, and so does the end of
-    whatever reads it.
+    With --json, one JSON document per line, in the shape of `nuggets log`. It ends on ctrl+c, or when its reader ends.
     """
     import asyncio
 

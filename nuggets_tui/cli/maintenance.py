@@ -35,8 +35,8 @@ _UNSOUND = 1
 def verify(call: Invocation, repair: bool, yes: bool) -> int:
     """Check that facts, notes, links, tags, ids and files agree. Exit code 1 when something is wrong.
 
-    On a terminal, --repair shows what it would do and asks; elsewhere it repairs at once. What only you can decide
-    stays, with advice.
+    On a terminal, --repair shows what it would do and asks; elsewhere it repairs at once. What only you can decide is
+    left, with advice.
     """
     memory = call.memory_as_it_is
     workspace = Workspace(memory)
@@ -168,7 +168,7 @@ def _choice_lines(memory: Memory, backups: Sequence[Backup]) -> Iterator[Line]:
         (bold(one.name), dim(local_time(one.at)), one.reason, dim(data_size(one.size))) for one in backups
     ]
     yield from table(rows, right=(3,), flexible=2)
-    first, problem = _first_entry(memory), memory.history.problem
+    first, problem = memory.history.began(), memory.history.problem
     if problem is not None:
         yield warn(problem.message)
     if first:
@@ -177,22 +177,6 @@ def _choice_lines(memory: Memory, backups: Sequence[Backup]) -> Iterator[Line]:
         yield dim("To see what would change: nuggets restore WHEN --dry-run")
     elif problem is None:
         yield "There is nothing to restore yet. The history begins with your first change."
-
-
-def _first_entry(memory: Memory) -> str:
-    """When the oldest entry of the log was made; "" for an empty log. Looks at few entries of a long log."""
-    newest = memory.history.log(limit=1)
-    if not newest:
-        return ""
-    first, low, high = newest[0], 1, newest[0].seq
-    while low < high:
-        middle = (low + high) // 2
-        older = memory.history.log(limit=1, before=middle + 1)
-        if older:
-            first, high = older[0], older[0].seq
-        else:
-            low = middle + 1
-    return first.change_set.at
 
 
 # Credentials
@@ -213,11 +197,11 @@ _ROWS = {
 @command(
     "secrets", arg("ids", nargs=-1, metavar="[ID]..."),
     flag("--mask", "Mask them for good; delete backups that hold them."),
-    flag("--none", "Mark what these hold now as no credential."), YES,
+    flag("--none", "Mark what these hold now as not a credential."), YES,
     examples=("nuggets secrets", "nuggets secrets --mask", "nuggets secrets --none note-web-1a2b3c4d"),
 )  # fmt: skip
 def secrets(call: Invocation, ids: tuple[str, ...], mask: bool, none: bool, yes: bool) -> int:
-    """List notes, facts and submitted texts that look like they hold a credential. The credential is never shown.
+    """List notes, facts and submitted texts that seem to hold a credential. The credential is never shown.
 
     ID is a note's id, "nugget: key" for a fact without a note, or what the list shows for a text.
 

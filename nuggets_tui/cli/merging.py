@@ -96,7 +96,7 @@ def resolve(
     every: bool,
     dry_run: bool,
 ) -> int:
-    """Merge the conflict copies that sync tools leave, and resolve conflicts.
+    """Merge the conflict copies that sync tools leave behind, and resolve conflicts.
 
     Without ID it merges the copies beside graph.json and the fact files into the memory, keeps each copy, and lists
     the conflicts. Exit code 3 when a conflict waits, else 1 when a copy could not be merged.

@@ -34,7 +34,7 @@ note = Group("note", "Work on one note. ID is a note's id, the unique start of i
 @command(
     "notes", *options.LISTING,
     choice(
-        "--sort", ORDERS, "Order of the notes; care puts first those that most need a look.", default="newest",
+        "--sort", ORDERS, "Order of the notes; care lists those that need a look first.", default="newest",
         show_default=True,
     ),
     options.limit(),
@@ -88,7 +88,7 @@ def _list_facts(call: Invocation, nugget: str | None, limit: int | None) -> None
 @note.add(
     "add", arg("title"), arg("content"),
     opt(
-        "--nugget", "NAME", "Nugget it belongs to (default: memory; an agent's: that of its project).", default="",
+        "--nugget", "NAME", "Nugget it belongs to (default: memory; for agents, their project's).", default="",
     ),
     opt("--tag tags", "TAG", "A tag; may be repeated.", multiple=True), *options.METADATA, VECTORS,
     examples=('nuggets note add "JWT format" "RS256; key in keys/" --nugget project --tag auth',),
@@ -124,7 +124,7 @@ def edit(
     call: Invocation, id: str, content: str | None, title: str | None, tags: Sequence[str], untags: Sequence[str],
     **values: Any,
 ) -> None:  # fmt: skip
-    """Change a note's text, tags or metadata. The note of a fact changes the fact, too."""
+    """Change a note's text, tags or metadata. Editing the note of a fact changes the fact, too."""
     meta = options.meta_input(values)
     verbs.check_edit(id, content, title, tags, untags, meta)
     (id,) = call.at(id)
@@ -138,7 +138,7 @@ def edit(
 
 @note.add("hide", NOTES, VECTORS)
 def hide(call: Invocation, ids: Sequence[str]) -> None:
-    """Hide notes from recall and search. A hidden fact leaves its nugget and can come back whole."""
+    """Hide notes from recall and search. A hidden fact leaves its nugget; unhide brings it back."""
     from core.graph.edits import hide_note
 
     _each(call, ids, "hid", hide_note)
@@ -215,7 +215,7 @@ def delete(call: Invocation, id: str, yes: bool) -> None:
     VECTORS, examples=('nuggets note link "JWT format" "Auth middleware" --reason "uses the tokens"',),
 )  # fmt: skip
 def link(call: Invocation, a: str, b: str, reason: str) -> None:
-    """Link two notes, both ways. Notes that are linked already get another link only for another reason."""
+    """Link two notes, both ways. Linked notes get a second link only for another reason."""
     from core.graph.edits import link_reasons
 
     a, b = call.at(a, b)
@@ -269,7 +269,7 @@ def merge(
 def origin(call: Invocation, id: str) -> None:
     """Show where a note came from: who made and changed it, and the text it was made from.
 
-    Of a note that the pipeline made it shows the sentence, the fact, the model and the version of its prompt.
+    For a note from the pipeline, it shows the sentence, the fact, the model and the version of its prompt.
     """
     from nuggets_tui.origin import made_by_pipeline, origin_of, trail_of
     from nuggets_tui.pipeline_words import stamp
@@ -338,9 +338,9 @@ def _sentence(known: Origin) -> str:
     examples=('nuggets note hints "JWT format"', 'nuggets note hints "JWT format" --remove 2'),
 )  # fmt: skip
 def hints(call: Invocation, id: str, remove: tuple[str, ...]) -> None:
-    """List the questions by which a note is found, too. A model makes them where `pipeline.hints.enabled` is set.
+    """List the questions that also find a note. A model writes them if `pipeline.hints.enabled` is set.
 
-    What you remove finds the note no more, also when hints are made again. nuggets undo puts it back.
+    A question you remove no longer finds the note, even after the hints are made again. nuggets undo puts it back.
     """
     found = call.memory.snapshot.resolve(id)
     done = known = None

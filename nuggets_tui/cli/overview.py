@@ -225,9 +225,9 @@ def _daily_lines(document: Mapping[str, Any] | None) -> Iterator[Line]:
 def projects(call: Invocation) -> None:
     """List the projects that the memory knows, with their nuggets.
 
-    A nugget belongs to the project it was first written from, or that has its name. All other nuggets are yours, and
-    hold everywhere. Asked in a project, recall and search answer from it and from what is yours; what another project
-    says is never more than a candidate.
+    A nugget belongs to the project it was first written from, or whose name it has. All other nuggets are yours and
+    count everywhere. In a project, recall and search answer from its nuggets and yours; a note of another project is at
+    most a candidate.
     """
     known, here = registered(str(call.folder)), call.project
     lines = []
@@ -240,7 +240,7 @@ def projects(call: Invocation) -> None:
 
 @projects.add("join", arg("nugget"), examples=("nuggets projects join deploys",))
 def join(call: Invocation, nugget: str) -> None:
-    """Give a nugget to the project here: it answers in this project, and is foreign in others."""
+    """Give a nugget to the project you are in; in others its notes are at most candidates."""
     if nugget not in call.memory.snapshot.nugget_names:
         raise call.memory.snapshot.no_nugget(nugget)
     here = call.project
@@ -301,9 +301,9 @@ _QUESTIONS = "questions.toml"
 def bench(call: Invocation, paths: tuple[Path, ...]) -> None:
     """Measure recall and search on questions with known answers, with BM25 beside them.
 
-    A .toml file holds your own questions and is put to this memory (without a path: questions.toml of its folder). A
-    .json file is a prepared set and needs no memory; of a folder all .json files and questions.toml are measured.
-    Nothing is counted, and nothing is written. Brackets hold 95 % intervals.
+    A .toml file holds your own questions about this memory (default: questions.toml in its folder). A .json file is a
+    prepared set and needs no memory. In a folder, all .json files and questions.toml are used. Nothing is counted or
+    written. Brackets show 95% intervals.
     """
     from core.bench import run_own, run_set
 

@@ -51,7 +51,7 @@ _LISTED: Final = 50
 pipeline = Group(
     "pipeline",
     "Show how submitted texts are getting on, and decide on the proposals.\n\n"
-    "`nuggets daemon` does the work, or the app while it is open.",
+    "`nuggets daemon` or the open app does the work.",
     usual="status",
     examples=("nuggets pipeline", "nuggets pipeline proposals", "nuggets pipeline accept --above 0.8"),
 )
@@ -59,7 +59,7 @@ pipeline = Group(
 
 @pipeline.add("status", examples=("nuggets pipeline status --json",))
 def status(call: Invocation) -> None:
-    """Show the state of the pipeline and the reason, its jobs and notes, the model, and wrong settings."""
+    """Show the state of the pipeline and why, its jobs and notes, the model, and wrong settings."""
     from core.pipeline.service import status_before
 
     with call.pipeline() as opened:
@@ -98,8 +98,10 @@ def _status_lines(found: PipelineStatus) -> Iterator[Line]:
 
 @pipeline.add(
     "setup",
-    choice("--provider provider", ("ollama", "claude-code"), "What answers (ollama).", default="ollama"),
-    opt("--model", "NAME", "The model (the one in the settings, else the first that is there)."),
+    choice(
+        "--provider provider", ("ollama", "claude-code"), "Provider of the model (ollama).", default="ollama"
+    ),
+    opt("--model", "NAME", "Model (default: from the settings, else the first one found)."),
     DRY_RUN,
     YES,
     examples=("nuggets pipeline setup", "nuggets pipeline setup --model llama3.2:3b --yes"),
@@ -144,7 +146,7 @@ def setup(call: Invocation, provider: Any, model: str | None, dry_run: bool, yes
     examples=("nuggets pipeline jobs --status dead",),
 )  # fmt: skip
 def jobs(call: Invocation, only: Any, limit: int) -> None:
-    """List jobs, the last active first, with why they failed."""
+    """List jobs, most recently active first, and why they failed."""
     from nuggets_tui.pipeline_words import JOB_TYPES, job_state
 
     with call.pipeline() as opened:
@@ -162,12 +164,12 @@ def jobs(call: Invocation, only: Any, limit: int) -> None:
 
 @pipeline.add(
     "retry", arg("ids", WholeNumber(min=1), nargs=-1, metavar="[ID...]"),
-    flag("--all every", "Try all dead jobs again."),
+    flag("--all every", "Retry all dead jobs."),
     examples=("nuggets pipeline retry 17", "nuggets pipeline retry --all"),
 )  # fmt: skip
 def retry(call: Invocation, ids: tuple[int, ...], every: bool) -> None:
-    """Try dead jobs again. A job that waits after a failure is tried at once, and one that left a part of its text
-    unread reads on.
+    """Retry dead jobs. A job that waits after a failure is retried at once, and one that left part of its text unread
+    reads on.
     """
     if bool(ids) == every:
         raise bad_input("needs either ids or --all", "pipeline retry")
@@ -193,7 +195,7 @@ def pause(call: Invocation, wait: float) -> None:
 
 @pipeline.add("resume", examples=("nuggets pipeline resume",))
 def resume(call: Invocation) -> None:
-    """Go on after a pause."""
+    """Resume after a pause."""
     with call.needed_pipeline() as opened:
         was = opened.paused
         opened.resume()
@@ -326,7 +328,8 @@ def refuse(call: Invocation, ids: tuple[str, ...]) -> int | None:
     "text", _ID, examples=("nuggets pipeline text raw-0123456789abcdef", "nuggets pipeline text 17 --json")
 )
 def text(call: Invocation, id: str) -> None:
-    """Show a submitted text, what of it was read, and what came of each fact in it. Credentials are shown as dots.
+    """Show a submitted text, how much of it was read, and what became of each fact in it. Credentials are shown as
+    dots.
 
     ID is the id of the text, the start of it, or the number of its job.
     """
@@ -397,7 +400,7 @@ def _reading_lines(found: TextTrail) -> Iterator[Line]:
 
 @pipeline.add("remove", _ID, DRY_RUN, examples=("nuggets pipeline remove raw-0123456789abcdef",))
 def remove(call: Invocation, id: str, dry_run: bool) -> None:
-    """Remove a submitted text and hide the notes that came of it, as one entry of the history that you can undo.
+    """Remove a submitted text and hide the notes made from it, as one entry of the history that you can undo.
 
     ID is the id of the text, the start of it, or the number of its job. The text is deleted after 30 days; its notes
     stay hidden.
@@ -417,7 +420,7 @@ def remove(call: Invocation, id: str, dry_run: bool) -> None:
 
 @pipeline.add("restore", _ID, examples=("nuggets pipeline restore raw-0123456789abcdef",))
 def restore(call: Invocation, id: str) -> None:
-    """Bring a removed text back, and show the notes again that were hidden with it."""
+    """Restore a removed text, and unhide the notes that were hidden with it."""
     with call.needed_pipeline() as opened:
         done = opened.restore_text(id, by=call.author.signature)
     _answer_removed(call, done, "Restored", "shown", back="remove")
@@ -439,10 +442,10 @@ def _answer_removed(call: Invocation, done: RemovedText, word: str, became: str,
     "sweep", DRY_RUN, examples=("nuggets pipeline sweep --dry-run", "nuggets pipeline sweep --json")
 )
 def sweep(call: Invocation, dry_run: bool) -> None:
-    """Delete what has been kept long enough: removed texts and documents, finished jobs, old conversations and rows of
-    the pipeline's history. Nothing goes that a note, an open proposal or a waiting text needs.
+    """Delete what is past its retention: removed texts and documents, finished jobs, old conversations and rows of the
+    pipeline's history. What a note, an open proposal or a waiting text needs is kept.
 
-    The daemon and the open app do so every six hours. Settings: [pipeline.retention].
+    The daemon and the open app do this every six hours. Settings: [pipeline.retention].
     """
     from nuggets_tui.pipeline_words import SWEPT
 
@@ -477,7 +480,7 @@ def clear(call: Invocation, yes: bool) -> None:
     examples=("nuggets pipeline entities", "nuggets pipeline entities postgres"),
 )  # fmt: skip
 def entities(call: Invocation, query: str, limit: int) -> None:
-    """List the people, products and things that texts name, those named most first."""
+    """List the people, products and things named in texts, those named most often first."""
     with call.pipeline() as opened:
         found = opened.entities(query, limit) if opened is not None else ()
     rows = [(bold(one.name), dim(", ".join(one.aliases)), plural(one.mentions, "mention")) for one in found]
@@ -486,7 +489,7 @@ def entities(call: Invocation, query: str, limit: int) -> None:
 
 @pipeline.add("merge", arg("keep"), arg("other"), examples=("nuggets pipeline merge PostgreSQL Postgres",))
 def merge(call: Invocation, keep: str, other: str) -> None:
-    """Make one entity of two that are one thing. The other's names lead to the kept one, in later texts, too."""
+    """Merge two entities that are the same thing. From then on, the other's names mean the kept one."""
     with call.needed_pipeline() as opened:
         done = opened.merge_entities(_entity(opened, keep).id, _entity(opened, other).id)
     back = dim(f'  nuggets pipeline part "{done.name}" "{other}"')
@@ -495,7 +498,7 @@ def merge(call: Invocation, keep: str, other: str) -> None:
 
 @pipeline.add("part", arg("entity"), arg("name"), examples=("nuggets pipeline part PostgreSQL Postgres",))
 def part(call: Invocation, entity: str, name: str) -> None:
-    """Take a name from an entity: what was merged is two things again. What came since stays with the one kept."""
+    """Undo a merge: NAME is an entity of its own again. What was learned since stays with ENTITY."""
     with call.needed_pipeline() as opened:
         done = opened.part_entity(_entity(opened, entity).id, name)
     call.answer(done, [f"{done.name} is no longer {name}."])
@@ -571,13 +574,13 @@ class _RepairName(click.Choice[str]):
         f"Run this repair, recommended or not. Can be repeated. One of {', '.join(MaintenanceAction)}.",
         _RepairName([*map(str, MaintenanceAction)], case_sensitive=False), multiple=True,
     ),
-    flag("--force", "Run it although it ran a short while ago or did not help today; not for agents."), DRY_RUN,
+    flag("--force", "Run it even if it just ran or did not help today; not for agents."), DRY_RUN,
     examples=("nuggets pipeline maintain --dry-run", "nuggets pipeline maintain --action checkFtsConsistency"),
 )  # fmt: skip
 def maintain(call: Invocation, named: tuple[str, ...], force: bool, dry_run: bool) -> int | None:
     """Run the repairs that are recommended, or those you name. Exit code 1 when one could not run.
 
-    --dry-run lists each thing that would be put right. Repairs never delete or merge notes.
+    --dry-run lists everything that would be repaired. Repairs never delete or merge notes.
     """
     from nuggets_tui.pipeline_words import REPAIRS, gate_words, run_words
 

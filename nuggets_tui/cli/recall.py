@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import chain
@@ -24,7 +23,6 @@ from nuggets_tui.cli.output import (
     Span,
     bold,
     dim,
-    is_terminal,
     pick,
     picks,
     shorten,
@@ -45,7 +43,8 @@ if TYPE_CHECKING:
 
 # As many hits as a search shows.
 _SHOWN = 10
-_BAR, _WIDE_BAR = 8, 16
+# Cells of a bar, full at one half.
+_BAR = 16
 # Columns of a title within a sentence.
 _TITLE = 60
 _INDENT = " " * 6
@@ -69,7 +68,7 @@ Everything else counts as words. A note must meet all options and conditions.
 @command(
     "recall", QUERY,
     opt("--nugget", "NAME", "Ask only this nugget."),
-    opt("--session", "ID", "Session for which the recall counts."),
+    opt("--session", "ID", "Session that the recall is counted for."),
     flag("--expand", "Add the notes linked to the answer, and the conversation it came from."),
     flag("--syntax", "Read conditions, quotes and exclusions, as search does."),
     options.EXPLAIN,
@@ -81,8 +80,8 @@ def recall(
 ) -> int:  # fmt: skip
     """Answer a question from the fact that it names, else from the best fact or note.
 
-    Everything in the question counts as words, quotes and dashes too. Exit code 1 when nothing answers, or when it is
-    not sure: then it shows up to three notes that may answer.
+    The whole question is read as words, quotes and dashes included. Exit code 1 when nothing answers or it is not sure;
+    then it shows up to three notes that may answer.
     """
     from core.search import Filters
     from nuggets_tui.calling_session import session_id
@@ -221,8 +220,8 @@ def _conversation_lines(one: Conversation) -> Iterator[Line]:
     ),
 )  # fmt: skip
 def search(call: Invocation, words: tuple[str, ...], limit: int, explain: str | None, **values: Any) -> int:
-    """Search the notes, best first. What answers stands first, as `nuggets recall` prints it; less likely notes follow
-    after a blank line. On a terminal, bars show the parts of each score.
+    """Search the notes, best first. The answer comes first, as `nuggets recall` prints it; less likely notes follow
+    after a blank line. --explain shows the parts of each score.
 
     Exit code 1 when no note is likely to answer, even if some share words with the query.
     """
@@ -273,23 +272,21 @@ def _listed(
     """The answer, then the other hits; a blank line stands before those that are less likely."""
     from core.search.results import Passage
 
-    bars, above = is_terminal(sys.stdout), True
+    above = True
     if answer.found:
         yield from _answer(memory, answer)
-        answering = [hit for hit in hits if not isinstance(hit, Passage) and hit.note.id == answer.note_id]
-        yield from map(_bars, answering if bars else ())
-        hits = [hit for hit in hits if hit not in answering]
+        hits = [hit for hit in hits if isinstance(hit, Passage) or hit.note.id != answer.note_id]
     for hit in hits:
         if above and not hit.sure:
             yield ""
         above = hit.sure
         if isinstance(hit, Passage):
-            yield from _passage_lines(hit, bars)
+            yield from _passage_lines(hit)
         else:
-            yield from _hit_lines(memory, hit, bars, stale.get(hit.note.id, ()))
+            yield from _hit_lines(memory, hit, stale.get(hit.note.id, ()))
 
 
-def _hit_lines(memory: Memory, hit: Hit, bars: bool, stale: Sequence[Standing]) -> Iterator[Line]:
+def _hit_lines(memory: Memory, hit: Hit, stale: Sequence[Standing]) -> Iterator[Line]:
     from core.search import snippet
 
     note, parts, now = hit.note, hit.breakdown, datetime.now(UTC)
@@ -301,11 +298,9 @@ def _hit_lines(memory: Memory, hit: Hit, bars: bool, stale: Sequence[Standing]) 
     yield from (warn(f"  {shorten(line)}") for line in words.stale_lines(stale, now))
     if note.hidden:
         yield warn("  hidden")
-    if bars and parts.blend:
-        yield _bars(hit)
 
 
-def _passage_lines(one: Passage, bars: bool) -> Iterator[Line]:
+def _passage_lines(one: Passage) -> Iterator[Line]:
     """A part of a document, marked as such, with its score."""
     from core.search.highlight import WIDTH, snippet
 
@@ -320,29 +315,6 @@ def _passage_lines(one: Passage, bars: bool) -> Iterator[Line]:
         pieces += [text[place:start], bold(text[start:end])]
         place = end
     yield from [(*pieces, text[place:])] if text else []
-    if bars:
-        drawn = f"words {_bar(one.words)}  vector {_bar(one.vector)}"
-        yield dim(f"{_INDENT}{drawn}  [{', '.join(one.matched) or 'similar in meaning'}]")
-
-
-def _bars(hit: Hit) -> Span:
-    from nuggets_tui.why import LINES, neighbours
-
-    parts = hit.breakdown
-    shares = [(name, getattr(parts, line)) for line, name in LINES]
-    drawn = [f"{name} {_bar(share)}" for name, share in shares if share or name not in ("exact", "known")]
-    read_as = neighbours(parts.reasons)
-    matched = [f"{read_as[word]}→{word}" if word in read_as else word for word in parts.matched]
-    return dim(_INDENT + "  ".join([*drawn, *([", ".join(matched)] if matched else [])]))
-
-
-def _bar(share: float) -> str:
-    """A part of a score as a bar, full at one half, with two decimals."""
-    return f"{_blocks(share, _BAR)} {share:.2f}"
-
-
-def _blocks(share: float, cells: int) -> str:
-    return "▇" * max(0, min(cells, round(share * 2 * cells))) or "▏"
 
 
 def hit_document(hit: Hit | Passage, stale: Mapping[str, Sequence[Standing]]) -> dict[str, Any]:
@@ -434,7 +406,11 @@ def _why_lines(explanation: Explanation, answer: Any) -> Iterator[Line]:
     yield from (f"{_INDENT}{sentence}" for sentence in answer.sentences)
     for line in answer.lines:
         yield ""
-        yield (f"{number(line.value):>10}  ", bold(f"{line.name:<8}"), _blocks(line.value, _WIDE_BAR))
+        yield (
+            f"{number(line.value):>10}  ",
+            bold(f"{line.name:<8}"),
+            "▇" * max(0, min(_BAR, round(line.value * 2 * _BAR))) or "▏",
+        )
         for given in line.given:
             yield Span(f"{number(given.value):>16}  {given.text}", "dim" if given.quiet else "")
     if answer.lines:
@@ -448,7 +424,7 @@ def _why_lines(explanation: Explanation, answer: Any) -> Iterator[Line]:
 
 @group("searches", examples=("nuggets searches", "nuggets searches keep tokens 'auth token'"))
 def searches(call: Invocation) -> int:
-    """List saved searches. Exit code 1 when one of the file makes no sense."""
+    """List saved searches. Exit code 1 when one in the file cannot be read."""
     saved = call.memory.searches
     if saved.broken is not None:
         raise saved.broken
@@ -463,7 +439,7 @@ def searches(call: Invocation) -> int:
     examples=("nuggets searches keep tokens 'auth token'",),
 )  # fmt: skip
 def keep(call: Invocation, name: str, query: str, again: bool) -> None:
-    """Save a search under a name, in searches.toml of the memory."""
+    """Save a search under a name, in the memory's searches.toml."""
     search = SavedSearch(" ".join(name.split()), query)
     done = call.memory.searches.save(search, instead_of=search.name if again else "")
     call.answer(pick(search, "name query", changeSet=done.id), [("Saved ", bold(search.name), ".")])

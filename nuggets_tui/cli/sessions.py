@@ -30,12 +30,14 @@ _SESSION: Final = opt(
     "--session", "ID", "Which one (default: NUGGETS_SESSION, else of this terminal or agent)."
 )
 _PROJECT: Final = opt("--project", "NAME", "Project it is about (default: the folder you are in).")
-_TRANSCRIPT: Final = "The whole conversation, as text or as the agent keeps it; is read whole for facts."
+_TRANSCRIPT: Final = (
+    "The whole conversation, as text or in the agent's own format; all of it is read for facts."
+)
 
 session = Group(
     "session",
-    "Keep the place of an agent's session, so that work can go on after a crash or a compaction.\n\n"
-    "The hooks of `nuggets agent install` call these by themselves.",
+    "Keep checkpoints of an agent's session, so that work can go on after a crash or a compaction.\n\n"
+    "The hooks of `nuggets agent install` do this by themselves.",
     usual="list",
     examples=(
         "nuggets session",
@@ -47,7 +49,7 @@ session = Group(
 
 @session.add("list", limit("Show at most N (50).", default=50), examples=("nuggets session list --limit 5",))
 def list_(call: Invocation, limit: int) -> None:
-    """List sessions, the latest first, with how many checkpoints are kept of each."""
+    """List sessions, latest first, with how many checkpoints each has."""
     with call.pipeline() as pipeline:
         found = pipeline.sessions.all(limit) if pipeline is not None else ()
     rows = [
@@ -70,9 +72,9 @@ def list_(call: Invocation, limit: int) -> None:
     examples=("nuggets session show", "nuggets session show s1 --json"),
 )  # fmt: skip
 def show(call: Invocation, session: str | None) -> None:
-    """Show all that is kept of a session: its checkpoints, what it was given, and how much of that helped.
+    """Show what is kept of a session: its checkpoints, the memories it was given, and how much they helped.
 
-    Without an ID it is the latest one. The beginning of an ID will do, as long as no other session begins so.
+    Without ID, it is the latest one. The unique start of an ID will do.
     """
     with call.pipeline() as pipeline:
         if pipeline is None:
@@ -129,7 +131,7 @@ def _found(pipeline: Pipeline, said: str | None) -> str:
     examples=("nuggets session checkpoint 'Tests pass. Open: docs.'",),
 )  # fmt: skip
 def checkpoint(call: Invocation, text: str, session: str | None, project: str | None) -> None:
-    """Keep a checkpoint of what was done, decided and is still open, - for standard input."""
+    """Keep a checkpoint: what was done, what was decided, what is open. TEXT - reads standard input."""
     said, name = read_text(text), session_id(session, str(call.folder))
     with call.made_pipeline() as pipeline:
         done = pipeline.sessions.checkpoint(said, session=name, project=_project(project), cause="explicit")
@@ -144,9 +146,9 @@ def checkpoint(call: Invocation, text: str, session: str | None, project: str | 
     examples=("nuggets session end", "nuggets session end --transcript talk.jsonl"),
 )  # fmt: skip
 def end(call: Invocation, session: str | None, project: str | None, transcript: str | None) -> None:
-    """End a session. What happened since its last checkpoint is kept as its last one.
+    """End a session. What happened since its last checkpoint is kept as one more.
 
-    The conversation tells which of the memories that were recalled in the session helped.
+    The conversation shows which of the recalled memories helped.
     """
     name, about = session_id(session, str(call.folder)), _project(project)
     said = read_file(transcript, NOTHING_SAVED, errors="replace") if transcript is not None else ""
@@ -167,11 +169,11 @@ def end(call: Invocation, session: str | None, project: str | None, transcript: 
 
 @session.add(
     "recover", opt("--session", "ID", "Which one (default: the last one of the project)."), _PROJECT,
-    opt("--max-tokens", "N", "Budget of the answer (500).", WholeNumber(min=50)),
+    opt("--max-tokens", "N", "Most tokens of the answer (500).", WholeNumber(min=50)),
     examples=("nuggets session recover", "nuggets session recover --session s1 --max-tokens 2000"),
 )  # fmt: skip
 def recover(call: Invocation, session: str | None, project: str | None, max_tokens: int | None) -> int | None:
-    """Show what a session left at its checkpoints and since, newest first. Exit code 1 when there is nothing."""
+    """Show a session's checkpoints and what happened since, newest first. Exit code 1 when there is nothing."""
     found = None
     with call.pipeline() as pipeline:
         if pipeline is not None:

@@ -95,20 +95,21 @@ def sync(call: Invocation) -> int:
 
 @sync.add(
     "init", arg("remote", FOLDER, required=False),
-    opt("--machine", "NAME", "What commits call this machine (default: its host name)."), DRY_RUN,
+    opt("--machine", "NAME", "Name of this machine in commits (default: its host name)."), DRY_RUN,
     examples=(
         "nuggets sync init git@example.com:me/memory.git",
         "nuggets sync init /media/stick/memory.git --dry-run",
     ),
 )  # fmt: skip
 def sync_init(call: Invocation, remote: str | None, machine: str | None, dry_run: bool) -> int:
-    """Set the sync up in the memory's folder, and sync for the first time.
+    """Set up sync in the memory's folder, and sync for the first time.
 
     REMOTE is an address as `git clone` takes it, or the name of a remote that git knows. Without it the repository's
     own remote is used; if there is none, syncs only commit. A repository around the folder is used, unless it ignores
     the folder.
 
-    A remote that holds a memory already is joined: nothing of either side is lost. What differs waits as a conflict.
+    A remote that already holds a memory is merged with yours: nothing is lost on either side. What differs waits as a
+    conflict.
     """
     from core.sync import set_up
     from core.sync.service import refuse_pages
@@ -148,7 +149,7 @@ def sync_init(call: Invocation, remote: str | None, machine: str | None, dry_run
 
 @sync.add("status", examples=("nuggets sync status", "nuggets sync status --json"))
 def sync_status(call: Invocation) -> int:
-    """Show how the memory stands to its remote, without asking it."""
+    """Compare the memory with its remote, without contacting it."""
     from core.sync import Sync
 
     state = Sync(call.memory).state()
@@ -158,7 +159,7 @@ def sync_status(call: Invocation) -> int:
 
 @sync.add("off", examples=("nuggets sync off",))
 def sync_off(call: Invocation) -> None:
-    """Take back what `nuggets sync init` set up. The memory stays, and so do git's commits."""
+    """Undo what `nuggets sync init` set up. The memory stays, and so do its commits."""
     from core.sync import take_back
 
     steps = take_back(call.memory_as_it_is.home)
@@ -246,12 +247,12 @@ _TEAM_STEPS: Final = {
     examples=("nuggets team", "nuggets team init", "nuggets team trust", "nuggets team index --check"),
 )
 def team(call: Invocation) -> int:
-    """Show the notes of a team, which lie in their project's repository.
+    """Show a team's notes, which are kept in its project's repository.
 
-    The folder is .nuggets/notes, found from the working directory upwards: one Markdown file a note. Without a command
-    it says where the folder is, how many notes it holds, what differs from the last commit, and which files cannot be
-    read. Exit code 1 when there are such files. To search and edit these notes alone, name the folder: nuggets --home
-    FOLDER. They are used beside your own once you trust the project.
+    The folder is .nuggets/notes, found from the working directory upwards, with one Markdown file per note. Without a
+    command, it shows where the folder is, how many notes it holds, what differs from the last commit, and which files
+    cannot be read. Exit code 1 when there are such files. To search and edit these notes alone, name the folder:
+    nuggets --home FOLDER. They are used beside your own once you trust the project.
     """
     from core.settings import load_settings
     from core.team import answer_for, entry_for, team_state
@@ -294,15 +295,14 @@ def _opened(call: Invocation, start: str | None = None) -> Memory:
 
 
 @team.add(
-    "trust", flag("--off", "Do not use them, and ask no more."),
+    "trust", flag("--off", "Do not use them, and do not ask again."),
     examples=("nuggets team trust", "nuggets team trust --off"),
 )  # fmt: skip
 def team_trust(call: Invocation, off: bool) -> None:
-    """Let the notes of the project you are in be used: by searches, recalls and agents.
+    """Let searches, recalls and agents use the notes of the project you are in.
 
-    One answer counts for the repository, wherever you clone it, and until its remote is another. It is kept on this
-    machine. Give it in a terminal; agents and scripts can't. To be asked for no project, set [team] trust to "all" in
-    settings.toml.
+    Your answer holds for the repository, wherever you clone it, until its remote changes. It is kept on this machine.
+    Only a person at a terminal can give it. To trust every project, set [team] trust to "all" in settings.toml.
     """
     from core.team import count_pages, entry_for, remember
 
@@ -346,10 +346,10 @@ def team_init(call: Invocation, folder: str | None, dry_run: bool) -> None:
     examples=("nuggets team index", "nuggets team index --check"),
 )  # fmt: skip
 def team_index(call: Invocation, check: bool) -> int:
-    """Bring the list of the notes in .nuggets/README.md up to date.
+    """Update the list of notes in .nuggets/README.md.
 
-    The list is in the order of the files. What stands around it stays. Edits leave it alone, so that merges do not
-    conflict in it.
+    The list is in the order of the files. The text around it stays. Editing notes leaves it alone, so that it causes no
+    merge conflicts.
     """
     from core.team import write_index
 
@@ -373,14 +373,14 @@ def team_index(call: Invocation, check: bool) -> int:
     ),
 )  # fmt: skip
 def team_share(call: Invocation, ids: Sequence[str], to: str | None, dry_run: bool, yes: bool) -> int:
-    """Propose notes of your own for the notes of a team.
+    """Share notes of your own with a team.
 
-    Shows the files as they will be, asks, and writes them into the project's .nuggets/notes. It commits nothing: review
-    them with git. Links among shared notes become links of pages; others are left out. A note shared again updates its
-    file, unless somebody changed that meanwhile.
+    Shows the files as they will be, asks, and writes them into the project's .nuggets/notes. Nothing is committed:
+    review them with git. Links among shared notes become links between pages; others are left out. Sharing a note again
+    updates its file, unless somebody has changed it since.
 
-    A note that looks like it holds a credential is refused; change what it says. Exit code 2 says so, with --dry-run
-    too. A path of somebody's home folder is pointed out.
+    A note that seems to hold a credential is refused with exit code 2, with --dry-run too. Paths of home folders are
+    pointed out.
     """
     from core.team import plan_share, share
     from core.team.sharing import refusal_text

@@ -57,10 +57,10 @@ def ingest(
 ) -> None:  # fmt: skip
     """Submit a text for fact extraction: FILE, or - for standard input.
 
-    Of a conversation as Claude Code, Codex, OpenCode or Gemini keeps it, only what was said is submitted.
+    From a conversation file of Claude Code, Codex, OpenCode or Gemini, only what was said is submitted.
 
-    When this command ends, the whole text is safe on disk, whether a model answers or not. `nuggets daemon`
-    extracts the facts, or the app while it is open.
+    When this command ends, the whole text is safe on disk, whether a model answers or not. `nuggets daemon` or the open
+    app extracts the facts.
     """
     from core.pipeline.conversation import conversation_or_text
 
@@ -108,8 +108,8 @@ def ingest(
 
 document = Group(
     "document",
-    "Make documents searchable: text, Markdown, HTML, PDF and pages of the web.\n\n"
-    "`nuggets daemon` reads and indexes them, or the app while it is open.",
+    "Make documents searchable: text, Markdown, HTML, PDF and web pages.\n\n"
+    "`nuggets daemon` or the open app reads and indexes them.",
     usual="list",
     examples=("nuggets document add design.md", "nuggets document search 'retry policy'"),
 )
@@ -117,7 +117,7 @@ document = Group(
 
 @document.add(
     "add", arg("sources", FOLDER, nargs=-1, required=True, metavar="FILE|URL|-..."),
-    opt("--title", "TEXT", "Its title (default: what it calls itself)."),
+    opt("--title", "TEXT", "Its title (default: taken from the text)."),
     opt("--nugget", "NAME", "Nugget for facts that are extracted from it."),
     opt("--project", "NAME", "Project it is about."),
     examples=("nuggets document add design.md https://example.com/page", "nuggets document add -"),
@@ -127,8 +127,8 @@ def add(
 ) -> None:
     """Make files, pages or standard input (-) searchable.
 
-    What is there already is recognised; a changed file or page takes the place of its former version. A page is fetched
-    by `nuggets daemon` or the open app, from public addresses only.
+    What was added before is recognised; a changed file or page replaces its former version. A page is fetched by
+    `nuggets daemon` or the open app, from public addresses only.
     """
     if title is not None and len(sources) > 1:
         raise bad_input("names one document", "--title", NOTHING_SAVED, "add one document at a time")
@@ -160,7 +160,7 @@ def add(
     examples=("nuggets document list", "nuggets document list --all --json"),
 )  # fmt: skip
 def list_(call: Invocation, removed: bool, limit: int) -> None:
-    """List documents, the one added last first, with how far each is."""
+    """List documents, newest first, with their state."""
     from nuggets_tui.pipeline_words import document_state
 
     with call.pipeline() as pipeline:
@@ -174,11 +174,11 @@ def list_(call: Invocation, removed: bool, limit: int) -> None:
 
 
 @document.add(
-    "show", _DOCUMENT, flag("--text only_text", "Print its text alone."),
+    "show", _DOCUMENT, flag("--text only_text", "Print only its text."),
     examples=("nuggets document show design.md", "nuggets document show doc-0123 --text"),
 )  # fmt: skip
 def show(call: Invocation, document: str, only_text: bool) -> None:
-    """Show one document: where it comes from, how far it is, and its text."""
+    """Show one document: its source, its state and its text."""
     from nuggets_tui.pipeline_words import age, document_state
 
     with call.needed_pipeline(*_NONE) as pipeline:
@@ -224,7 +224,7 @@ def search(call: Invocation, query: str, limit: int) -> int | None:
 
 @document.add("remove", _DOCUMENT, examples=("nuggets document remove design.md",))
 def remove(call: Invocation, document: str) -> None:
-    """Take a document out of the search. You can bring it back for 30 days. Every note that came of it stays."""
+    """Remove a document from search. You can restore it for 30 days. Notes made from it stay."""
     with call.needed_pipeline(*_NONE) as pipeline:
         done = pipeline.documents.remove(_named(document))
     call.answer(done, [("Removed ", bold(_title(done)), dim(f"  nuggets document restore {done.id}"))])
@@ -234,7 +234,7 @@ def remove(call: Invocation, document: str) -> None:
     "restore", arg("document", metavar="ID"), examples=("nuggets document restore doc-0123456789abcdef",)
 )
 def restore(call: Invocation, document: str) -> None:
-    """Bring a document back that was removed, or that another version replaced."""
+    """Restore a removed document, or one that another version replaced."""
     with call.needed_pipeline(*_NONE) as pipeline:
         done = pipeline.documents.restore(_named(document))
     call.answer(done, [("Restored ", bold(_title(done)))])
