@@ -60,7 +60,7 @@ def install(call: Invocation, name: str, project: bool, dry_run: bool) -> None:
 
 @agent.add("remove", _NAME, _PROJECT, DRY_RUN, examples=("nuggets agent remove claude",))
 def remove(call: Invocation, name: str, project: bool, dry_run: bool) -> None:
-    """Take the server, the hooks and the instructions out of an agent's files. The files are then as they were before."""
+    """Take the server, the hooks and the instructions out of an agent's files, which are then as before."""
     if not dry_run:
         refuse_agents("disconnecting an agent")
     _change(call, name, project, dry_run, remove=True)
