@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from core.errors import InvalidInputError
 from core.folder import USUAL_HOME
-from nuggets_tui.started import program
+from nuggets_tui.process import program
 
 if TYPE_CHECKING:
     from core.agents.connecting import FileChange, Standing

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 from pathlib import Path
 
 from nuggets_tui.opening import Opening
@@ -28,3 +29,19 @@ def run_app(home: str | Path | None = None, *, notice: str = "", demo: bool = Fa
     finally:
         app.remove_copies()
     return app.return_code or 0
+
+
+def visit() -> int:
+    """Opens the app on a copy of the demo that goes with it; its exit code. Errors as in `write_demo`."""
+    from nuggets_tui.demo import copy_for_session, write_visit
+
+    # A visit leaves nothing behind.
+    os.environ.setdefault("NUGGETS_CACHE", "off")
+    os.environ.setdefault("NUGGETS_STATE", "off")
+    home = copy_for_session()
+    try:
+        write_visit(home)
+        notice = "This is a sample memory. Change what you like: your own is not touched."
+        return run_app(home, notice=notice, demo=True)
+    finally:
+        shutil.rmtree(home, ignore_errors=True)

@@ -28,8 +28,8 @@ from textual.worker import WorkerFailed
 
 from core.settings import AppSettings, Settings
 from nuggets_tui import garbage
+from nuggets_tui.commands import KeyMap, key_map
 from nuggets_tui.key_input import KeyQueue
-from nuggets_tui.key_map import KeyMap, key_map
 from nuggets_tui.notices import make_room, notify
 from nuggets_tui.opening import TURN, Opening, settings_ahead, user_settings_ahead
 from nuggets_tui.pace import PACE
@@ -47,7 +47,7 @@ from nuggets_tui.themes import DARK, LIGHT, missing_theme
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from nuggets_tui.screens.help import Here
+    from nuggets_tui.screens.dialog import Here
 
 # What a shell is told of a program that was asked to end.
 _TERMINATED: Final = 128 + signal.SIGTERM

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from core.user_folders import home_as_named
-from nuggets_tui.streams import prepare_streams
+from nuggets_tui.process import prepare_streams
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def main() -> None:
 
         take_event(sys.argv[2:])
     if sys.argv[1:] == ["--version"] and sys.stdout is not None and sys.stderr is not None:
-        from nuggets_tui.version import version_line
+        from nuggets_tui.process import version_line
 
         print(version_line())
         sys.exit()
@@ -57,7 +57,7 @@ def _open(home: Path | None) -> int:
     prepare_streams()
     try:
         if home is None:
-            from nuggets_tui.demo import visit
+            from nuggets_tui.app import visit
 
             return visit()
         from nuggets_tui.app import run_app

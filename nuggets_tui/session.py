@@ -5,20 +5,21 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from core.errors import NuggetsError
+import msgspec
+
+from core.errors import ConflictError, NuggetsError
 from core.model.change import ChangeKind, ChangeSet
 from core.model.entry import Entry
 from core.model.snapshot import Snapshot
 from core.workspace import Workspace
 from nuggets_tui import garbage
-from nuggets_tui.pace import PACE, Turns
+from nuggets_tui.pace import PACE, Turns, run_in_thread
 from nuggets_tui.safe_text import cut
-from nuggets_tui.threads import run_in_thread
 from nuggets_tui.view import Found, answering, prepare
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from core.model.draft import Draft
     from core.search.index import Progress
     from core.search.query_syntax import Question
-    from nuggets_tui.clash import Clash
     from nuggets_tui.why import Why
 
 _Arguments = ParamSpec("_Arguments")
@@ -171,21 +171,6 @@ class Session:
         found = await run_in_thread(change_parts, change_set)
         return found if len(found) > 1 else ()
 
-    async def clash(self, id: str) -> Clash:
-        """A conflict that waits, against the memory as it is now. Raises NotFoundError."""
-
-        from nuggets_tui.clash import clash, concerned
-
-        def work() -> Clash:
-            # What the change met may be newer than what was last loaded.
-            self.memory.refresh_read_only()
-            entry, snapshot = self.memory.history.entry(id), self.snapshot
-            note_id = concerned(entry, snapshot)
-            about_it = self.memory.history.log(limit=20, note=note_id) if note_id else ()
-            return clash(entry, snapshot, about_it)
-
-        return await run_in_thread(work)
-
     # Asking
 
     async def find(self, typed: str) -> Found | None:
@@ -322,3 +307,19 @@ class Session:
         """New snapshots as the files change, and the error, once, when they cannot be read."""
         async for event in self.memory.watch_events(stop, PACE.hurry):
             yield await run_in_thread(prepare, event) if isinstance(event, Snapshot) else event
+
+
+class PendingConflict(msgspec.Struct, frozen=True):
+    """Takes the place of a result: nothing was written, and the change waits in the log under this id."""
+
+    entry_id: str
+
+
+async def or_pending_conflict(asked: Awaitable[_Result]) -> _Result | PendingConflict:
+    """What was asked for, or where it waits. Errors as there; a conflict that is not kept in the log is one too."""
+    try:
+        return await asked
+    except ConflictError as error:
+        if not error.entry:
+            raise
+        return PendingConflict(error.entry)

@@ -7,7 +7,7 @@ from typing import Final
 
 from textual.theme import BUILTIN_THEMES, Theme
 
-from nuggets_tui.keys import nearest
+from nuggets_tui.commands import nearest
 
 _NAMED: Final = 40
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 from msgspec.structs import replace
+from textual.message import Message
 
 from core.model.note import Note
 from core.model.snapshot import Snapshot
-from nuggets_tui.key_map import DEFAULT, KeyMap
+from nuggets_tui.commands import DEFAULT, KeyMap
 from nuggets_tui.listing import ORDER_NAMES, ORDERS, Order, care_reasons, own_tags
 from nuggets_tui.log import Log
 from nuggets_tui.pipeline_status import NOT_BEGUN, PipelineIndicator
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     from core.search.query_syntax import Clause
     from core.search.results import Passage
     from core.sync import SyncState
-    from nuggets_tui.origin import NoteAuthors
+    from nuggets_tui.screens.main import MainScreen
+    from nuggets_tui.widgets.note_view import NoteAuthors
 
 __all__ = [
     "ORDERS",
@@ -279,3 +281,11 @@ def listed(snapshot: Snapshot, order: Order, show_hidden: bool, show_facts: bool
     from nuggets_tui.listing import listing
 
     return listing(snapshot, order, show_hidden, show_facts).notes
+
+
+class Asked(Message):
+    """The main screen is to do something, once it hears of it."""
+
+    def __init__(self, what: Callable[[MainScreen], object]) -> None:
+        super().__init__()
+        self.what = what

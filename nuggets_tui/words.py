@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, tzinfo
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from core.folder import FACT_SUFFIXES
-from core.model.change import OURSELVES, drops_recall
+from core.model.change import OURSELVES, FileChange, drops_recall
 from core.model.fact import Fact
 from core.model.names import duration, iso, parse_iso
 from core.model.note import Note
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from core.model.secrets import Holder
     from core.promotion import PromotionResult
     from core.reflection import ReflectionResult
+    from core.sync import SyncResult, SyncState
 
 _PINNED = "pinned"
 # What stands before the deeds of a change set that repeats, restores or mends.
@@ -42,6 +43,8 @@ _OF_FACTS_TOO = frozenset({"added", "deleted", "hid", "brought back", "edited", 
 _COMING, _GOING = frozenset({"added", "brought back"}), frozenset({"hid", "deleted", "merged away"})
 # Characters of a text that an answer gives whole.
 PASSAGE: Final = 600
+# Characters of the value of a setting.
+_SETTING: Final = 40
 # Names said of a change of many things, and characters of each.
 _NAMED, _NAME = 3, 60
 
@@ -288,9 +291,7 @@ def deeds_of(change_set: ChangeSet) -> tuple[Deed, ...]:
         found.append(Deed(verb, change.note.title, change.id, "note" if fact is None else "fact"))
     found += [Deed(_fact_verb(change), change.key, noun="fact") for change in alone]
     for file in change_set.files:
-        from nuggets_tui.file_deeds import file_deeds
-
-        own = [Deed(one.verb, one.what, noun=one.noun) for one in file_deeds(file)]
+        own = list(_file_deeds(file))
         verb = "set aside" if file.after is None and file.path.endswith(FACT_SUFFIXES) else "wrote"
         found += own or [Deed(verb, file.path.replace("\\", "/").rpartition("/")[2], noun="file")]
     return tuple(found)
@@ -528,3 +529,82 @@ def load() -> None:
     import core.model.secrets  # noqa: F401
 
     _ready = True
+
+
+_LONGEST: Final = 40
+
+
+def _file_deeds(change: FileChange) -> Iterator[Deed]:
+    """What was done to settings or saved searches, one by one; nothing for other files and for what cannot be read."""
+    import tomllib
+
+    from core.model.saved_search import SEARCHES_FILE, TABLE
+    from core.settings import SETTINGS_FILE
+
+    if change.path not in (SETTINGS_FILE, SEARCHES_FILE):
+        return
+    try:
+        before, after = (
+            tomllib.loads((data or b"").decode("utf-8")) for data in (change.before, change.after)
+        )
+    except (ValueError, RecursionError):
+        return
+    if change.path == SEARCHES_FILE:
+        old, new = (side.get(TABLE, {}) for side in (before, after))
+        if not isinstance(old, dict) or not isinstance(new, dict):
+            return
+    else:
+        old, new = dict(_settings_in(before)), dict(_settings_in(after))
+    for name in dict.fromkeys([*new, *old]):
+        if old.get(name) == new.get(name):
+            continue
+        if change.path == SEARCHES_FILE:
+            verb = "saved" if name not in old else "deleted" if name not in new else "changed"
+            yield Deed(verb, f'the search "{name}"', noun="search")
+        else:
+            said = str(new[name])[:_SETTING] if name in new else "its default"
+            yield Deed("set", f"{name} to {said}", noun="setting")
+
+
+def _settings_in(table: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in table.items():
+        if isinstance(value, dict):
+            yield from _settings_in(value, f"{above}{name}.")
+        else:
+            yield f"{above}{name}", value
+
+
+def sync_said(state: SyncState) -> tuple[str, str]:
+    """The state in the header and its style. What came in stands there until the next sync or visit."""
+    for holds, said, style in (
+        (state.offline, "offline", "$text-warning"),
+        (state.problem, "sync stopped", "$text-error"),
+        (state.conflicts, plural(state.conflicts, "conflict waits", "conflicts wait"), "$text-warning"),
+        (state.to_send, f"{state.to_send:,} to send", "$text-accent"),
+        (state.came_in, f"{state.came_in:,} came in", "$text-muted"),
+    ):
+        if holds:
+            return said, style
+    return "in step", "$text-muted"
+
+
+def result_said(result: SyncResult) -> str:
+    state = result.state
+    parts = []
+    if result.came_in:
+        parts.append(f"{plural(result.came_in, 'note')} came in")
+    if result.sent:
+        parts.append(f"{plural(result.sent, 'note')} sent")
+    if not state.remote and result.committed:
+        parts.append(f"{plural(result.committed, 'note')} committed on this machine")
+    kept = len(result.kept_here) + len(result.brought_back)
+    said = f"Synced: {', '.join(parts)}." if parts else "Synced: nothing to send, and nothing came in."
+    if state.offline:
+        came_in = f" {plural(result.came_in, 'note')} came in before." if result.came_in else ""
+        said = "Offline: the remote could not be reached. Your changes are committed, and the next sync sends them."
+        said += came_in
+    if kept:
+        said += f" {plural(kept, 'note')}, deleted on one side and changed on the other, kept."
+    if result.left_out:
+        said += f" Left out: {plural(len(result.left_out), 'file')} that no memory has."
+    return said

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nuggets_tui.commands import COMMANDS, GROUPS
-from nuggets_tui.key_map import DEFAULT
+from nuggets_tui.commands import COMMANDS, DEFAULT, GROUPS
 from nuggets_tui.screens.help import PLACES, help_sections
 from nuggets_tui.widgets.panes import PANES
 from tools.key_table import BEGIN, END, key_table, with_table

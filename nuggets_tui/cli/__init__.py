@@ -16,7 +16,7 @@ from core.errors import ConflictError, InvalidInputError, Notice, NuggetsError, 
 from nuggets_tui.cli.invocation import Invocation, has_terminal
 from nuggets_tui.cli.options import Group, flag, short_help
 from nuggets_tui.cli.output import JSON_VERSION, write_document, write_error, write_lines
-from nuggets_tui.streams import prepare_streams
+from nuggets_tui.process import prepare_streams
 
 # The commands as help lists them, each with its module.
 SECTIONS: Final = {
@@ -185,7 +185,7 @@ def _open_app(call: Invocation, version: bool) -> int | None:
     """
     ctx = click.get_current_context()
     if version:
-        from nuggets_tui.version import installed_version, version_line
+        from nuggets_tui.process import installed_version, version_line
 
         if call.as_json:
             write_document({"version": installed_version(), "json": JSON_VERSION})

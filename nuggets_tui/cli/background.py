@@ -21,7 +21,7 @@ from nuggets_tui.cli.calling_agent import refuse_agents
 from nuggets_tui.cli.invocation import NOT_FOUND, Invocation, bad_input
 from nuggets_tui.cli.options import Group, command, flag, opt
 from nuggets_tui.cli.output import Line, dim, pick, warn, write_lines
-from nuggets_tui.started import program
+from nuggets_tui.process import program
 
 _SHORTEST, _LONGEST = 1.0, 3600.0
 

@@ -22,7 +22,7 @@ from nuggets_tui.cli.agents import VERSION, command_of, place_of, standings_of
 from nuggets_tui.cli.invocation import Invocation
 from nuggets_tui.cli.options import command
 from nuggets_tui.cli.output import Line, Span, SpanStyle, bad, bold, dim, good, pick
-from nuggets_tui.version import installed_version
+from nuggets_tui.process import installed_version
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from nuggets_tui.words import stale_lines
 if TYPE_CHECKING:
     from core.model.draft import Draft
     from core.pipeline.records import HistoryRow, NoteHints, Origin
-    from nuggets_tui.origin import NoteAuthors
+    from nuggets_tui.widgets.note_view import NoteAuthors
 
 NOTHING: Final = "Nothing to change:"
 
@@ -271,8 +271,8 @@ def origin(call: Invocation, id: str) -> None:
 
     For a note from the pipeline, it shows the sentence, the fact, the model and the version of its prompt.
     """
-    from nuggets_tui.origin import made_by_pipeline, origin_of, trail_of
     from nuggets_tui.pipeline_words import stamp
+    from nuggets_tui.widgets.note_view import made_by_pipeline, origin_of, trail_of
 
     found = call.memory.snapshot.resolve(id)
     authors = origin_of(call.memory, found)
@@ -297,8 +297,8 @@ def origin(call: Invocation, id: str) -> None:
 def _origin_lines(
     note: Note, authors: NoteAuthors, known: Origin | None, history: Sequence[HistoryRow], model: str
 ) -> Iterator[Line]:
-    from nuggets_tui.origin import SOURCES
     from nuggets_tui.pipeline_words import EVENTS, age, author_name, removed_line, submitted_line
+    from nuggets_tui.widgets.note_view import SOURCES
 
     now = datetime.now(UTC)
     yield (bold(note.title), dim(f"  {note.id}"))

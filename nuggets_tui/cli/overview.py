@@ -109,7 +109,7 @@ def _wrong_settings(memory: Memory) -> Iterator[str]:
 
     settings, user = memory.settings, load_user_settings()
     if settings.keys:
-        from nuggets_tui.key_map import key_map
+        from nuggets_tui.commands import key_map
 
         yield from (f"settings.toml, [keys]: {wrong}" for wrong in key_map(settings).wrong)
     if settings.app != AppSettings():
@@ -270,7 +270,8 @@ def rename_(call: Invocation, name: str, new: str) -> None:
 )  # fmt: skip
 def demo(call: Invocation, folder: str | None) -> int:
     """Open the app on a sample memory. Your own is not touched."""
-    from nuggets_tui.demo import visit, write_visit
+    from nuggets_tui.app import visit
+    from nuggets_tui.demo import write_visit
 
     if folder is None:
         if call.as_json or not has_terminal():

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from core.errors import NuggetsError
 from nuggets_tui.controllers.controller import Controller, background
+from nuggets_tui.pace import run_in_thread
 from nuggets_tui.safe_text import safe_line
-from nuggets_tui.threads import run_in_thread
 from nuggets_tui.words import deed
 
 if TYPE_CHECKING:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Final, cast
 
 from textual.timer import Timer
 
+from core.app_state import read_state, write_state
 from nuggets_tui import pace
 from nuggets_tui.controllers.controller import Controller, background
-from nuggets_tui.threads import run_in_thread
+from nuggets_tui.pace import run_in_thread
 from nuggets_tui.view import ORDER_NAMES, ORDERS, View, same_but
 from nuggets_tui.widgets.panes import PANES, PaneName, one_at_a_time
 
@@ -44,7 +45,6 @@ class ArrangementController(Controller):
 
     @background("panes", exclusive=True)
     async def _list_as_saved(self) -> None:
-        from nuggets_tui.fact_notes import saved_fact_notes
 
         home = self._own_home()
         if home is not None and await run_in_thread(saved_fact_notes, home) and not self._facts_chosen:
@@ -53,7 +53,6 @@ class ArrangementController(Controller):
     @background("panes", exclusive=True)
     async def save(self) -> None:
         """Keeps whether Notes lists the notes of facts."""
-        from nuggets_tui.fact_notes import save_fact_notes
 
         home = self._own_home()
         if home is not None:
@@ -255,3 +254,17 @@ class PaceController(Controller):
             self._resting = self.main.set_timer(pace.REST, self.follow_now)
         elif anew:
             self._resting.reset()
+
+
+FILE: Final = "fact-notes"
+_SHOWN: Final = b"shown"
+
+
+def saved_fact_notes(home: Path) -> bool:
+    """Whether the notes of facts are listed."""
+    return read_state(home, FILE) == _SHOWN
+
+
+def save_fact_notes(home: Path, shown: bool) -> bool:
+    """Keeps it; whether there is a place for it. Raises StorageError."""
+    return write_state(home, FILE, _SHOWN if shown else b"")

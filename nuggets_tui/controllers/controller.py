@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 from textual.worker import Worker
 
 from nuggets_tui import notices
-from nuggets_tui.long_work import LongWork, StoppedError
+from nuggets_tui.pace import LongWork, StoppedError
 
 if TYPE_CHECKING:
     from nuggets_tui.application import NuggetsApp

@@ -13,9 +13,9 @@ from core.errors import ConflictError, InvalidInputError, NotFoundError, Nuggets
 from core.model.change import ChangeSet
 from nuggets_tui.controllers.controller import Controller, background
 from nuggets_tui.log import Log, LogLine, Scope, newest_entries, older_entries
-from nuggets_tui.pending_conflict import PendingConflict
+from nuggets_tui.pace import run_in_thread
 from nuggets_tui.safe_text import safe_line
-from nuggets_tui.threads import run_in_thread
+from nuggets_tui.session import PendingConflict
 from nuggets_tui.widgets.audit import AuditPane
 from nuggets_tui.words import deed
 
@@ -152,7 +152,7 @@ class HistoryController(Controller):
     @background("open")
     async def _ask_to_undo_before(self, entry_id: str, session: Session) -> None:
         """Asks whether the change before one that masked a credential is meant."""
-        from nuggets_tui.screens.basic import ConfirmScreen
+        from nuggets_tui.screens.dialog import ConfirmScreen
 
         found = await self.attempt(session.entry_now(entry_id))
         if found is None:
@@ -187,7 +187,7 @@ class HistoryController(Controller):
         elif isinstance(done, NotFoundError):
             self.notify(self.view.keys.filled(nothing))
         elif isinstance(done, ConflictError):
-            from nuggets_tui.clash import in_the_way
+            from nuggets_tui.screens.conflict import in_the_way
 
             self.warn(f"This cannot be done now. {in_the_way(done, session.snapshot, self.view.keys)}")
         elif done is not None:
@@ -243,11 +243,11 @@ class HistoryController(Controller):
     @background("open")
     async def open_conflict(self, entry_id: str) -> None:
         """The three versions of what was changed in two ways, to be settled."""
-        from nuggets_tui.screens.conflict import ConflictScreen
+        from nuggets_tui.screens.conflict import ConflictScreen, clash_of
 
         self.main.audit.read_log()
         session = await self.session_of_entry(entry_id)
-        clash = await self.attempt(session.clash(entry_id))
+        clash = await self.attempt(clash_of(session, entry_id))
         if clash is not None:
             text_store = self.main.texts.text_store("conflict", entry_id, clash.title)
             waiting = max(1, len(self.view.waiting))

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 from core.errors import NuggetsError
 from core.model.change import ChangeSet
 from nuggets_tui.controllers.controller import Controller, background
-from nuggets_tui.long_work import LongWork
-from nuggets_tui.pending_conflict import PendingConflict
+from nuggets_tui.pace import LongWork
 from nuggets_tui.safe_text import safe_line
-from nuggets_tui.session import Session
+from nuggets_tui.session import PendingConflict, Session
 from nuggets_tui.words import left_for_later, plural
 
 if TYPE_CHECKING:
     from core.reflection import ReflectionResult
-    from nuggets_tui.screens.reviews import ReflectionReview
+    from nuggets_tui.screens.review import ReflectionReview
 
 
 class MaintenanceController(Controller):
@@ -26,7 +25,7 @@ class MaintenanceController(Controller):
 
     @background("open")
     async def reflect(self) -> None:
-        from nuggets_tui.screens.reviews import ReflectionReview
+        from nuggets_tui.screens.review import ReflectionReview
 
         looking = LongWork("looking for notes to clean up")
         result = await self.long_work(
@@ -68,7 +67,7 @@ class MaintenanceController(Controller):
             looking.words, self.session.read(workspace.secrets, looking.report_progress), looking
         )
         if found:
-            from nuggets_tui.screens.reviews import SecretsReview
+            from nuggets_tui.screens.review import SecretsReview
 
             self.app.push_screen(SecretsReview(self.session, found), self.main.history.reviewed)
         elif found is not None:
@@ -102,7 +101,7 @@ class MaintenanceController(Controller):
 
     def open_broken(self) -> None:
         """The file that cannot be read, in the person's own editor; the app opens it again by itself."""
-        from nuggets_tui.screens.outside import open_outside
+        from nuggets_tui.file_opening import open_outside
 
         if self.main.opening.broken_file is None:
             return
@@ -123,7 +122,7 @@ class MaintenanceController(Controller):
     @background("open")
     async def verify(self) -> None:
         """Checks the memory, and shows what is not right and what would be repaired."""
-        from nuggets_tui.screens.reviews import verify_review
+        from nuggets_tui.screens.review import verify_review
 
         session = await self._session_at_hand()
         if session is None:
@@ -170,7 +169,7 @@ class MaintenanceController(Controller):
 
     @background("open")
     async def _review_restoration(self, name: str) -> None:
-        from nuggets_tui.screens.reviews import restore_review
+        from nuggets_tui.screens.review import restore_review
 
         looking = LongWork("reading the backup")
         proposed = await self.long_work(

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from core.errors import ErrorCode, InvalidInputError, NuggetsError
 from nuggets_tui.controllers.controller import Controller, background
-from nuggets_tui.long_work import LongWork
-from nuggets_tui.threads import run_in_thread
+from nuggets_tui.pace import LongWork, run_in_thread
 from nuggets_tui.widgets.header import short_path
 
 if TYPE_CHECKING:
@@ -106,8 +105,7 @@ class ImportsController(Controller):
     @background("open")
     async def choose(self) -> None:
         """Lists what was found on this machine."""
-        from nuggets_tui.screens.imports import ImportScreen
-        from nuggets_tui.screens.memories import files_here, memories_here
+        from nuggets_tui.screens.memories import ImportScreen, files_here, memories_here
 
         home = self.view.home
         looking = LongWork("looking for memories", stops=False)
@@ -122,7 +120,7 @@ class ImportsController(Controller):
             self._ask_path()
 
     def _chosen(self, path: str | None) -> None:
-        from nuggets_tui.screens.imports import ANOTHER
+        from nuggets_tui.screens.memories import ANOTHER
 
         if path == ANOTHER:
             self._ask_path()
@@ -130,7 +128,7 @@ class ImportsController(Controller):
             self.preview(path)
 
     def _ask_path(self) -> None:
-        from nuggets_tui.screens.imports import path_screen
+        from nuggets_tui.screens.memories import path_screen
 
         self.app.push_screen(path_screen(self._path), self._typed)
 
@@ -142,7 +140,7 @@ class ImportsController(Controller):
     @background("open")
     async def preview(self, source: str) -> None:
         """Reads a file or a folder and shows what of it would come in."""
-        from nuggets_tui.screens.imports import ImportReview
+        from nuggets_tui.screens.memories import ImportReview
 
         session = self.session
         reading = LongWork("reading")

@@ -15,19 +15,17 @@ from core.model.change import ChangeSet
 from core.model.note import Note
 from nuggets_tui.controllers.controller import Controller, background
 from nuggets_tui.listing import PINNED
-from nuggets_tui.long_work import LongWork
-from nuggets_tui.pending_conflict import PendingConflict, or_pending_conflict
+from nuggets_tui.pace import LongWork, run_in_thread
 from nuggets_tui.safe_text import cut, safe_line
-from nuggets_tui.threads import run_in_thread
+from nuggets_tui.session import PendingConflict, or_pending_conflict
 
 if TYPE_CHECKING:
     from core.model.draft import Draft
     from core.model.snapshot import Snapshot
-    from nuggets_tui.bulk import BulkEdit, Proposal
-    from nuggets_tui.screens.bulk_forms import TagsWanted
+    from nuggets_tui.screens.bulk_forms import BulkEdit, Proposal, TagsWanted
+    from nuggets_tui.screens.typed import TypedTextStore
     from nuggets_tui.session import Session
-    from nuggets_tui.typed_text import TypedTextStore
-    from nuggets_tui.widgets.neighbours import Neighbour
+    from nuggets_tui.widgets.note_view import Neighbour
 
 # Work that brings other rows into Notes or Results.
 _OF_LISTS: Final = ("search", "listing")
@@ -84,9 +82,8 @@ class NotesController(Controller):
         """What an edit of several notes would do, to be looked through before it is written. at_once: it was agreed to,
         and is written where nothing keeps a note from it.
         """
-        from nuggets_tui.bulk import propose
-        from nuggets_tui.remedies import message
-        from nuggets_tui.screens.bulk_forms import BulkReview
+        from nuggets_tui.notices import message
+        from nuggets_tui.screens.bulk_forms import BulkReview, propose
 
         selected = len(self.view.selected)
         session, snapshot = self._memory_of(edit.ids[0])
@@ -188,7 +185,7 @@ class NotesController(Controller):
     @background("change")
     async def edit_outside(self) -> None:
         """The text in the person's own editor."""
-        from nuggets_tui.screens.outside import edit_outside
+        from nuggets_tui.file_opening import edit_outside
 
         note = self.main.selection.target()
         if note is None:
@@ -227,7 +224,7 @@ class NotesController(Controller):
 
     def tags(self) -> None:
         """A line to edit the tags in; of several notes it asks which tags come and which go."""
-        from nuggets_tui.bulk import tagging
+        from nuggets_tui.screens.bulk_forms import tagging
 
         notes = self._targets()
         if not notes:
@@ -248,7 +245,7 @@ class NotesController(Controller):
 
     def pin(self) -> None:
         from core.graph.edits import edit_note
-        from nuggets_tui.bulk import pinning
+        from nuggets_tui.screens.bulk_forms import pinning
 
         notes = self._targets()
         if not notes:
@@ -265,7 +262,7 @@ class NotesController(Controller):
 
     def hide(self) -> None:
         """Hides, or brings back; in Neighbours asks, as the link alone may be meant."""
-        from nuggets_tui.bulk import hiding
+        from nuggets_tui.screens.bulk_forms import hiding
 
         notes, shown, row = self._targets(), self.view.note, self.main.neighbour
         if len(notes) > 1:
@@ -302,8 +299,8 @@ class NotesController(Controller):
         self.app.push_screen(neighbour_choice(shown, note, row), chosen)
 
     def delete(self) -> None:
-        from nuggets_tui.bulk import deleting
-        from nuggets_tui.screens.basic import ConfirmScreen
+        from nuggets_tui.screens.bulk_forms import deleting
+        from nuggets_tui.screens.dialog import ConfirmScreen
 
         notes = self._targets()
         if not notes:
@@ -343,7 +340,7 @@ class NotesController(Controller):
 
     def _move(self, notes: list[Note], scope: str) -> None:
         from core.graph.edits import move_to_scope
-        from nuggets_tui.bulk import moving
+        from nuggets_tui.screens.bulk_forms import moving
 
         note = notes[0]
         if len(notes) > 1:
@@ -405,7 +402,7 @@ class NotesController(Controller):
 
     def _link_picked(self, notes: list[Note], choice: tuple[str, str] | None) -> None:
         from core.graph.edits import already_linked, link_notes
-        from nuggets_tui.bulk import linking
+        from nuggets_tui.screens.bulk_forms import linking
 
         if choice is None:
             return
@@ -494,7 +491,7 @@ class NotesController(Controller):
 
 
 async def _carried_out(session: Session, proposal: Proposal) -> tuple[ChangeSet, str]:
-    from nuggets_tui.bulk import carry_out
+    from nuggets_tui.screens.bulk_forms import carry_out
 
     done, count = await carry_out(session, proposal, proposal.edited.changed)
     said = proposal.edit.reason(count)

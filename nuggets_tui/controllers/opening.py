@@ -15,13 +15,11 @@ from nuggets_tui import garbage, notices
 from nuggets_tui.controllers.controller import Controller, background
 from nuggets_tui.notices import notify_wrong_settings
 from nuggets_tui.opening import Opening
-from nuggets_tui.pace import PACE
+from nuggets_tui.pace import PACE, run_in_thread
 from nuggets_tui.quick_scan import QuickScan
 from nuggets_tui.session import Session
-from nuggets_tui.threads import run_in_thread
 from nuggets_tui.view import View, changed_notes
-from nuggets_tui.widgets.line_view import LineView, MakeLines
-from nuggets_tui.widgets.markdown_lines import load_parser
+from nuggets_tui.widgets.line_view import LineView, MakeLines, load_parser
 from nuggets_tui.widgets.note_view import NotePane
 from nuggets_tui.widgets.panes import GraphPlace
 from nuggets_tui.widgets.row_list import RowList

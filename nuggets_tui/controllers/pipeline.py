@@ -18,10 +18,10 @@ from nuggets_tui.words import plural
 if TYPE_CHECKING:
     from core.model.note import Note
     from core.pipeline.records import HistoryRow, Origin
-    from nuggets_tui.origin import NoteAuthors
     from nuggets_tui.pipeline_session import PipelineSession
     from nuggets_tui.screens.main import MainScreen
-    from nuggets_tui.typed_text import TypedTextStore
+    from nuggets_tui.screens.typed import TypedTextStore
+    from nuggets_tui.widgets.note_view import NoteAuthors
 
 _EVERY: Final = 2.0
 _MEASURE_EVERY: Final = 60.0
@@ -130,7 +130,7 @@ class PipelineController(Controller):
 
     async def with_trail(self, origin: NoteAuthors, note: Note) -> NoteAuthors:
         """With the sentence that the note was made of, where the pipeline made it, and with the hints that find it."""
-        from nuggets_tui.origin import made_by_pipeline, trail_of
+        from nuggets_tui.widgets.note_view import made_by_pipeline, trail_of
 
         if self._pipeline_session.begun:
             with contextlib.suppress(NuggetsError, RuntimeError):
@@ -179,7 +179,7 @@ class PipelineController(Controller):
 
     def resume_submit(self, typed: Mapping[str, str], text_store: TypedTextStore) -> None:
         """A text that was not handed in yet."""
-        from nuggets_tui.screens.pipeline_intake import SubmitScreen
+        from nuggets_tui.screens.pipeline import SubmitScreen
 
         screen = SubmitScreen(
             self._pipeline_session, self.session.snapshot, typed=typed, text_store=text_store

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from core.errors import NuggetsError
 from core.model.change import ChangeSet
 from nuggets_tui.controllers.controller import Controller, background
-from nuggets_tui.long_work import LongWork, StoppedError
+from nuggets_tui.pace import LongWork, StoppedError
 from nuggets_tui.session import Session
 
 if TYPE_CHECKING:
@@ -264,7 +264,7 @@ class DailyController(Controller):
         for problem in result.problems:
             if problem.identity != self._trouble:
                 self._trouble = problem.identity
-                from nuggets_tui.remedies import message
+                from nuggets_tui.notices import message
 
                 self.warn(message(problem, self.view.keys))
 

@@ -13,8 +13,8 @@ from core.model.change import PROGRAM, Author
 from core.model.note import Note, replace
 from core.model.snapshot import Snapshot
 from nuggets_tui.controllers.controller import Controller, background
+from nuggets_tui.pace import run_in_thread
 from nuggets_tui.safe_text import cut, plain, safe_line
-from nuggets_tui.threads import run_in_thread
 from nuggets_tui.widgets.facts import fact_key
 from nuggets_tui.words import plural
 
@@ -138,7 +138,7 @@ class ReadingController(Controller):
         note = self.view.find(note_id)
         if not self.view.loaded or note is None:
             return
-        from nuggets_tui.origin import origin_of
+        from nuggets_tui.widgets.note_view import origin_of
 
         session = self.main.session_of(note_id)
         found = await session.suggestions(self.view.holder(note_id), note_id)
@@ -409,7 +409,7 @@ class FilesController(Controller):
 
     @background("open")
     async def _open(self, found: Found) -> None:
-        from nuggets_tui.screens.outside import open_at
+        from nuggets_tui.file_opening import open_at
 
         assert found.path is not None
         try:

@@ -11,7 +11,7 @@ from textual.timer import Timer
 from nuggets_tui import garbage
 from nuggets_tui.controllers.controller import Controller, background
 from nuggets_tui.listing import topics
-from nuggets_tui.long_work import LongWork
+from nuggets_tui.pace import LongWork
 from nuggets_tui.safe_text import safe_line
 from nuggets_tui.words import deed
 

@@ -16,9 +16,8 @@ from textual.timer import Timer
 from core.errors import ErrorCode, NuggetsError
 from core.model.snapshot import Snapshot
 from nuggets_tui.controllers.controller import Controller, background
-from nuggets_tui.long_work import LongWork, StoppedError
+from nuggets_tui.pace import LongWork, StoppedError, run_in_thread
 from nuggets_tui.safe_text import cut, safe_line
-from nuggets_tui.threads import run_in_thread
 from nuggets_tui.view import TeamNotes, prepare
 from nuggets_tui.widgets.header import short_path
 from nuggets_tui.words import plural
@@ -33,9 +32,8 @@ if TYPE_CHECKING:
     from core.sync import SyncResult, SyncState
     from core.sync.kept import Rhythm
     from core.team import FolderStep
-    from nuggets_tui.pending_conflict import PendingConflict
     from nuggets_tui.screens.main import MainScreen
-    from nuggets_tui.session import Session
+    from nuggets_tui.session import PendingConflict, Session
 
 # Seconds between two looks whether the memory itself is all there.
 _LOOK: Final = 0.05
@@ -183,7 +181,7 @@ class TeamController(Controller):
     async def trust(self) -> None:
         """Asks whether the notes of the project may be used, and keeps the answer."""
         from core.team import entry_for, remember
-        from nuggets_tui.screens.basic import ConfirmScreen
+        from nuggets_tui.screens.dialog import ConfirmScreen
 
         folder = self._untrusted
         if folder is None:
@@ -262,7 +260,7 @@ class TeamController(Controller):
     async def _offer_folder(self, notes: Sequence[Note]) -> None:
         """Asks whether the folder of a team's notes shall be made in the project."""
         from core.team import make_team_folder
-        from nuggets_tui.screens.basic import ConfirmScreen
+        from nuggets_tui.screens.dialog import ConfirmScreen
 
         steps = await self.attempt(run_in_thread(_in_project, make_team_folder))
         if steps is None:
@@ -387,7 +385,7 @@ class SyncController(Controller):
         synced = self.view.sync is not None and self.main.open_session is not None
         self.leaving()
         if synced and self.session.memory.settings.sync.on_exit and sys.executable:
-            from nuggets_tui.detached import start
+            from nuggets_tui.process import start
 
             home = str(self.session.memory.home)
             # Where it cannot be started, the next sync sends what waits.
@@ -499,7 +497,7 @@ class SyncController(Controller):
                 self.refresh()
 
     def _said(self, result: SyncResult) -> str:
-        from nuggets_tui.sync_words import result_said
+        from nuggets_tui.words import result_said
 
         said = result_said(result)
         if result.came_in:

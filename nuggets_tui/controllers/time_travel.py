@@ -15,9 +15,8 @@ from core.model.change import ChangeSet
 from core.model.snapshot import Snapshot
 from nuggets_tui.commands import BY_NAME, PIPELINE, SETTINGS, VIEW, Command
 from nuggets_tui.controllers.controller import Controller, background
-from nuggets_tui.long_work import LongWork
-from nuggets_tui.pending_conflict import PendingConflict
-from nuggets_tui.threads import run_in_thread
+from nuggets_tui.pace import LongWork, run_in_thread
+from nuggets_tui.session import PendingConflict
 from nuggets_tui.view import Found, Past
 from nuggets_tui.widgets.row_list import RowList
 from nuggets_tui.words import local_time
@@ -25,9 +24,9 @@ from nuggets_tui.words import local_time
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from nuggets_tui.past import PastSearch, TimeTravel
     from nuggets_tui.screens.main import MainScreen
     from nuggets_tui.view import View
+    from nuggets_tui.widgets.time_line import PastSearch, TimeTravel
 
 # What looks at what is shown, whatever the time: these groups, and of the others these commands.
 _GROUPS: Final = (VIEW, PIPELINE, SETTINGS)
@@ -73,7 +72,7 @@ class TimeTravelController(Controller):
 
     @background("past", exclusive=True)
     async def _start_time_travel(self, asked_in: Widget | None) -> None:
-        from nuggets_tui.past import PastSearch, TimeTravel
+        from nuggets_tui.widgets.time_line import PastSearch, TimeTravel
 
         session = self.session
         looking = await self.long_work(
@@ -300,7 +299,7 @@ class TimeTravelController(Controller):
     @background("change")
     async def review_going_back(self, note: str | None) -> None:
         """Proposes to bring back the whole memory, or one note; shown before anything is written."""
-        from nuggets_tui.screens.reviews import restore_review
+        from nuggets_tui.screens.review import restore_review
 
         past = self.view.past
         if past is None:

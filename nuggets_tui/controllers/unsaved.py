@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from core.errors import NotFoundError
 from nuggets_tui.controllers.controller import Controller, background
-from nuggets_tui.threads import run_in_thread
+from nuggets_tui.pace import run_in_thread
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from core.model.snapshot import Snapshot
     from core.unsaved import Offered, Unsaved, UnsavedFile, UnsavedTexts
     from nuggets_tui.screens.main import MainScreen
-    from nuggets_tui.typed_text import TypedTextStore
+    from nuggets_tui.screens.typed import TypedTextStore
 
 
 class TextsController(Controller):
@@ -50,7 +50,7 @@ class TextsController(Controller):
         self.open()
         if self.unsaved is None:
             return None
-        from nuggets_tui.typed_text import TypedTextStore
+        from nuggets_tui.screens.typed import TypedTextStore
 
         return TypedTextStore(self.unsaved.keep(), self.session.clock, kind, about, title)
 
@@ -172,7 +172,7 @@ class UnsavedController(Controller):
         about: str | None = None,
         title: str | None = None,
     ) -> TypedTextStore:
-        from nuggets_tui.typed_text import TypedTextStore
+        from nuggets_tui.screens.typed import TypedTextStore
 
         return TypedTextStore(
             kept,
@@ -183,7 +183,7 @@ class UnsavedController(Controller):
         )
 
     def _resume_note(self, note: Note, unsaved: Unsaved, kept: UnsavedFile) -> None:
-        from nuggets_tui.typed_text import as_begun
+        from nuggets_tui.screens.typed import as_begun
 
         # As it was then: what another program changed since is a conflict, not overwritten.
         session = self.main.session_of(note.id)
@@ -194,12 +194,12 @@ class UnsavedController(Controller):
 
     async def _resume_conflict(self, unsaved: Unsaved, kept: UnsavedFile) -> bool:
         """Goes on with the result of a conflict; False when it is settled meanwhile."""
-        from nuggets_tui.screens.conflict import ConflictScreen
+        from nuggets_tui.screens.conflict import ConflictScreen, clash_of
 
         await self.main.team.opened()
         session = await self.main.history.session_of_entry(unsaved.about)
         try:
-            clash = await session.clash(unsaved.about)
+            clash = await clash_of(session, unsaved.about)
         except NotFoundError:
             return False
         if clash.entry.state != "conflict" or not clash.textual:
@@ -217,7 +217,7 @@ def _taken(texts: UnsavedTexts, offered: Offered) -> tuple[UnsavedFile | None]:
 
 def _open_offers(texts: UnsavedTexts, snapshot: Snapshot) -> tuple[Offered, ...]:
     """What is offered; texts that were saved in the instant before a crash are let go."""
-    from nuggets_tui.typed_text import is_saved
+    from nuggets_tui.screens.typed import is_saved
 
     offered = []
     for one in texts.offered():

@@ -35,7 +35,7 @@ def write_demo(home: Path, *, now: datetime = DEMO_NOW, texts: bool = False) -> 
         # Made beside its folder and moved there, so that half of a memory is never opened.
         with tempfile.TemporaryDirectory(dir=home.parent, prefix=f".{home.name}-") as folder:
             made = Path(folder)
-            copy_memory(made, now, texts=texts)
+            copy_memory(made, DEMO_NOW, now, texts=texts)
             for path in made.iterdir():
                 shutil.move(path, home / path.name)
     except UnfinishedError as error:
@@ -60,22 +60,3 @@ def copy_for_session() -> Path:
     from nuggets_tui.words import COPY_PREFIX
 
     return Path(tempfile.mkdtemp(prefix=COPY_PREFIX))
-
-
-def visit() -> int:
-    """Opens the app on a copy that goes with it; its exit code. Errors as in `write_demo`."""
-    import os
-    import shutil
-
-    from nuggets_tui.app import run_app
-
-    # A visit leaves nothing behind.
-    os.environ.setdefault("NUGGETS_CACHE", "off")
-    os.environ.setdefault("NUGGETS_STATE", "off")
-    home = copy_for_session()
-    try:
-        write_visit(home)
-        notice = "This is a sample memory. Change what you like: your own is not touched."
-        return run_app(home, notice=notice, demo=True)
-    finally:
-        shutil.rmtree(home, ignore_errors=True)

@@ -15,7 +15,6 @@ from typing import Final
 from core.folder import DATABASE_FILE
 from core.model.names import iso
 from core.settings import SETTINGS_FILE
-from nuggets_tui.demo import DEMO_NOW
 
 MEMORY: Final = Path(__file__).with_name("memory")
 # The tables of the history.
@@ -27,9 +26,11 @@ _TIME: Final = re.compile(rb"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 _AROUND: Final = timedelta(days=180)
 
 
-def copy_memory(folder: Path, now: datetime, *, texts: bool) -> None:
-    """Copies the memory into an empty folder. texts: with those that were submitted, and the settings for them."""
-    later = now - DEMO_NOW
+def copy_memory(folder: Path, told: datetime, now: datetime, *, texts: bool) -> None:
+    """Copies the memory into an empty folder. told: when its story stops, which becomes now. texts:
+    with those that were submitted, and the settings for them.
+    """
+    later = now - told
     moved = _mover(later)
     for path in sorted(MEMORY.rglob("*.*")):
         if path.name == SETTINGS_FILE and not texts:
@@ -44,7 +45,7 @@ def copy_memory(folder: Path, now: datetime, *, texts: bool) -> None:
         database.execute("BEGIN")
         _move_history(database, folder, moved)
         if texts:
-            _move_texts(database, later // timedelta(milliseconds=1))
+            _move_texts(database, told, later // timedelta(milliseconds=1))
         else:
             _drop_texts(database)
         database.execute("COMMIT")
@@ -89,8 +90,8 @@ def _drop_texts(database: sqlite3.Connection) -> None:
             database.execute(f"DROP {kind} IF EXISTS {name}")
 
 
-def _move_texts(database: sqlite3.Connection, later: int) -> None:
-    first, last = (int((DEMO_NOW + part).timestamp() * 1000) for part in (-_AROUND, _AROUND))
+def _move_texts(database: sqlite3.Connection, told: datetime, later: int) -> None:
+    first, last = (int((told + part).timestamp() * 1000) for part in (-_AROUND, _AROUND))
     # They keep rows from being changed, and the search tables in step, which hold no times.
     triggers = database.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
     for name, _ in triggers:

@@ -25,7 +25,7 @@ from core.user_folders import (
     team_near,
 )
 from nuggets_tui import calling_session
-from nuggets_tui.detached import start
+from nuggets_tui.process import start
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -38,8 +38,8 @@ from nuggets_tui.mcp.protocol import (
 )
 from nuggets_tui.mcp.session import AgentSession
 from nuggets_tui.mcp.tools import TOOLS, Tool
+from nuggets_tui.process import installed_version
 from nuggets_tui.safe_text import plain
-from nuggets_tui.version import installed_version
 
 if TYPE_CHECKING:
     from core.model.change import Author

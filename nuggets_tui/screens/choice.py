@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from core.memory import Backup, PromotionTarget
     from core.model.note import Link, Note
     from core.model.snapshot import Snapshot
-    from nuggets_tui.widgets.neighbours import Neighbour
+    from nuggets_tui.widgets.note_view import Neighbour
 
 _NAME, _PATH = 60, 70
 HIDE: Final = "hide"

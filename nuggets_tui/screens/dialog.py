@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
+from collections.abc import Awaitable, Callable, Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
-from textual import on
+from textual import on, work
 from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
@@ -18,15 +19,17 @@ from textual.renderables.background_screen import BackgroundScreen
 from textual.screen import ModalScreen
 from textual.style import Style
 from textual.widget import Widget
+from textual.widgets import Input, Static
 
-from nuggets_tui.key_map import keys_of
+from nuggets_tui.commands import KeyMap, keys_of
 from nuggets_tui.notices import attempt, dismiss_information
-from nuggets_tui.safe_text import safe_line
+from nuggets_tui.safe_text import content, safe_block, safe_line
+from nuggets_tui.widgets.fields import Field
+from nuggets_tui.widgets.line_view import LineView, MakeLines
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from nuggets_tui.screens.help import Here
 
 __all__ = ["Dialog", "key_content"]
 
@@ -38,6 +41,24 @@ _BROAD: Final = 160
 # Lines from which a list and what is said of its row fit one below the other.
 _TALL: Final = 20
 _Result = TypeVar("_Result")
+
+
+@dataclass(frozen=True)
+class Here:
+    """A place in the app: its name, what it shows, keys of its own with what they do there, and commands that act on
+    its rows.
+    """
+
+    name: str
+    about: str
+    keys: tuple[tuple[str, str], ...] = ()
+    commands: tuple[str, ...] = ()
+
+    def filled(self, keys: KeyMap, usable: Collection[str] | None = None) -> Here:
+        """With the keys and titles of its commands. usable: commands that make sense now; others are left out."""
+        named = [name for name in self.commands if usable is None or name in usable]
+        does = ((keys.key(name), keys.by_name[name].title) for name in named)
+        return Here(self.name, keys.filled(self.about), (*self.keys, *does))
 
 
 class Dialog(ModalScreen[_Answer]):
@@ -105,8 +126,6 @@ class Dialog(ModalScreen[_Answer]):
         return False
 
     def here(self) -> Here:
-        from nuggets_tui.screens.help import dialog_here
-
         return dialog_here(safe_line(self.heading, 200), self.about, self.key_line())
 
     def dismiss(self, result: _Answer | None = None) -> AwaitComplete:
@@ -206,3 +225,159 @@ class DialogKeys(Widget):
         if key:
             event.stop()
             self.app.simulate_key(key)
+
+
+class LinesScreen(Dialog[_Answer]):
+    """Shows lines. more: reads what comes in their place; where it fails, a notice says it. about: for the help."""
+
+    keys = "↑↓  scroll · esc  close"
+
+    def __init__(
+        self,
+        heading: str,
+        lines: MakeLines,
+        *,
+        about: str,
+        more: Callable[[], Awaitable[MakeLines]] | None = None,
+    ) -> None:
+        super().__init__(classes="large")
+        self.heading = heading
+        self.about = about
+        self._lines = lines
+        self._more = more
+
+    def compose_inside(self) -> ComposeResult:
+        yield LineView(self._lines, id="lines")
+
+    def on_mount(self) -> None:
+        self.query_one(LineView).focus()
+        if self._more is not None:
+            self._read(self._more())
+
+    @work(group="read", exclusive=True, exit_on_error=False)
+    async def _read(self, asked: Awaitable[MakeLines]) -> None:
+        found = await self.attempt(asked)
+        if found is not None:
+            self.query_one(LineView).show_lines(found)
+
+
+class LinesReview(LinesScreen[bool]):
+    """What something would do, before it is done. Answers whether it is to be done. yes: what y does."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "agree", "yes", show=False),
+        Binding("n", "close", "no", show=False),
+    ]
+
+    def __init__(self, heading: str, lines: MakeLines, *, yes: str, about: str) -> None:
+        super().__init__(heading, lines, about=about)
+        self.keys = f"y  {yes} · ↑↓  scroll · n  cancel"
+
+    def action_agree(self) -> None:
+        self.dismiss(True)
+
+
+class AskScreen(Dialog[_Answer]):
+    """Asks for one line. take: makes the answer of it; what it raises is said, and the line stays. does: what enter
+    does.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "take", "continue", show=False)]
+
+    def __init__(
+        self,
+        heading: str,
+        said: str,
+        label: str,
+        take: Callable[[str], Awaitable[_Answer]],
+        *,
+        value: str = "",
+        hint: str = "",
+        does: str,
+    ) -> None:
+        super().__init__(classes="small")
+        self.heading = heading
+        self.about = said
+        self.keys = f"⏎  {does} · esc  close"
+        self._field = Field(label, value, id="line", hint=hint)
+        self._answer = take
+
+    def compose_inside(self) -> ComposeResult:
+        yield Static(content(self.about), classes="words")
+        yield self._field
+
+    def on_mount(self) -> None:
+        self._field.focus()
+
+    @on(Input.Submitted)
+    def enter(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.action_take()
+
+    def action_take(self) -> None:
+        if self._field.value.strip():
+            self._take(self._field.value.strip())
+
+    @work(group="open", exclusive=True, exit_on_error=False)
+    async def _take(self, text: str) -> None:
+        answer = await self.attempt(self._answer(text))
+        if answer is not None:
+            self.dismiss(answer)
+
+
+async def as_typed(text: str) -> str:
+    """The line itself as the answer."""
+    return text
+
+
+class ConfirmScreen(Dialog[bool]):
+    """y does it; n, esc and enter do not. leaves: it was esc that asked whether to leave, and esc once more does."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "answer(True)", "yes", show=False),
+        Binding("n,enter", "answer(False)", "no", show=False),
+    ]
+
+    def __init__(
+        self, heading: str, text: str, *, yes: str, no: str = "cancel", leaves: bool = False
+    ) -> None:
+        super().__init__(classes="small")
+        self.heading = heading
+        self.keys = f"{'esc' if leaves else 'y'}  {yes} · n  {no}"
+        self._text = text
+        self._leaves = leaves
+
+    def compose_inside(self) -> ComposeResult:
+        yield Static(Content(safe_block(self._text, 2000)), classes="words")
+
+    def action_answer(self, sure: bool) -> None:
+        self.dismiss(sure)
+
+    def action_close(self) -> None:
+        if self._leaves:
+            self.action_answer(True)
+        else:
+            super().action_close()
+
+
+def close_if_sure(dialog: Dialog[Any], question: ConfirmScreen) -> None:
+    """Closes a dialog without an answer, when a person says yes to that."""
+
+    def answered(sure: bool | None) -> None:
+        if sure:
+            dialog.dismiss(None)
+        else:
+            dialog.quitting = False
+
+    dialog.app.push_screen(question, answered)
+
+
+def dialog_here(name: str, about: str, line: Content) -> Here:
+    """A dialog as a place, its keys read off the line at its bottom, where they are set apart by their style."""
+    starts = sorted((span.start, span.end) for span in line.spans if "bold" in str(span.style))
+    ends = [*(start for start, _ in starts), len(line.plain)][1:]
+    pairs = [
+        (line.plain[start:stop], line.plain[stop:end].strip())
+        for (start, stop), end in zip(starts, ends, strict=True)
+    ]
+    return Here(name, about, tuple(pairs))

@@ -23,16 +23,13 @@ from core.model.names import DEFAULT_NUGGET
 from core.model.note import SCOPES, SOURCES, STABILITIES, TYPES, Note
 from core.model.snapshot import Snapshot
 from nuggets_tui.notices import notify
-from nuggets_tui.pending_conflict import PendingConflict, or_pending_conflict
+from nuggets_tui.pace import run_in_thread
 from nuggets_tui.screens.dialog import key_content
 from nuggets_tui.screens.forms import Saved
-from nuggets_tui.screens.typed import TypedDialog
-from nuggets_tui.session import Session
-from nuggets_tui.threads import run_in_thread
-from nuggets_tui.typed_text import TypedTextStore, fields_of, split_tags
+from nuggets_tui.screens.typed import TypedDialog, TypedTextStore, fields_of, split_tags
+from nuggets_tui.session import PendingConflict, Session, or_pending_conflict
 from nuggets_tui.widgets.fields import Choice, CompletedField, Field, TextField, nugget_offers, tag_offers
-from nuggets_tui.widgets.line_view import LineView
-from nuggets_tui.widgets.markdown_lines import CHARACTERS, markdown_lines
+from nuggets_tui.widgets.line_view import CHARACTERS, LineView, markdown_lines
 from nuggets_tui.widgets.row_text import MUTED
 
 CHOICES: Final = {"scope": SCOPES, "type": TYPES, "source": SOURCES, "stability": STABILITIES}

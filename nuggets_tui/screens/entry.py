@@ -15,13 +15,12 @@ from textual.widgets import Static
 from core.errors import ConflictError, NuggetsError
 from core.model.change import ChangeSet
 from core.model.entry import Entry
-from nuggets_tui.clash import in_the_way
+from nuggets_tui.commands import keys_of
 from nuggets_tui.differences import titles
-from nuggets_tui.key_map import keys_of
 from nuggets_tui.notices import notify, notify_error
 from nuggets_tui.safe_text import content, safe_block, safe_line
-from nuggets_tui.screens.basic import ConfirmScreen
-from nuggets_tui.screens.dialog import Dialog, key_content
+from nuggets_tui.screens.conflict import in_the_way
+from nuggets_tui.screens.dialog import ConfirmScreen, Dialog, key_content
 from nuggets_tui.session import Session
 from nuggets_tui.widgets.audit import TAKEN_BACK, TURNS
 from nuggets_tui.widgets.fields import Sides

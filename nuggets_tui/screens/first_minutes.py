@@ -11,9 +11,8 @@ from textual.content import Content
 
 from core.errors import NuggetsError
 from core.folder import USUAL_HOME
-from nuggets_tui.key_map import DEFAULT, KeyMap
-from nuggets_tui.notices import describe_error
-from nuggets_tui.remedies import step
+from nuggets_tui.commands import DEFAULT, KeyMap
+from nuggets_tui.notices import describe_error, step
 from nuggets_tui.safe_text import content, safe_line
 from nuggets_tui.view import View
 from nuggets_tui.widgets.header import short_path

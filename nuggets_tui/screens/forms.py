@@ -20,12 +20,10 @@ from core.model.note import Note
 from core.model.snapshot import Snapshot
 from core.text.normalise import normalise_content, squeeze
 from nuggets_tui.cli.moments import moment
-from nuggets_tui.pending_conflict import PendingConflict, or_pending_conflict
 from nuggets_tui.safe_text import content, safe_line
-from nuggets_tui.screens.basic import AskScreen, as_typed
-from nuggets_tui.screens.typed import FieldsDialog
-from nuggets_tui.session import Session
-from nuggets_tui.typed_text import split_tags
+from nuggets_tui.screens.dialog import AskScreen, as_typed
+from nuggets_tui.screens.typed import FieldsDialog, split_tags
+from nuggets_tui.session import PendingConflict, Session, or_pending_conflict
 from nuggets_tui.view import own_tags
 from nuggets_tui.widgets.fields import (
     CompletedField,

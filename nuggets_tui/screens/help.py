@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
@@ -12,9 +12,8 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Input
 
-from nuggets_tui.commands import GROUPS, PALETTE_KEY
-from nuggets_tui.key_map import DEFAULT, KeyMap, keys_of
-from nuggets_tui.screens.dialog import Dialog
+from nuggets_tui.commands import DEFAULT, GROUPS, PALETTE_KEY, KeyMap, keys_of
+from nuggets_tui.screens.dialog import Dialog, Here
 from nuggets_tui.widgets.fields import Field
 from nuggets_tui.widgets.line_view import LineView
 
@@ -291,24 +290,6 @@ def _entry(left: str, right: str, size: int, width: int) -> list[Content]:
     return [Content.assemble(head, first), *(Content(" " * indent) + part for part in more)]
 
 
-@dataclass(frozen=True)
-class Here:
-    """A place in the app: its name, what it shows, keys of its own with what they do there, and commands that act on
-    its rows.
-    """
-
-    name: str
-    about: str
-    keys: tuple[tuple[str, str], ...] = ()
-    commands: tuple[str, ...] = ()
-
-    def filled(self, keys: KeyMap, usable: Collection[str] | None = None) -> Here:
-        """With the keys and titles of its commands. usable: commands that make sense now; others are left out."""
-        named = [name for name in self.commands if usable is None or name in usable]
-        does = ((keys.key(name), keys.by_name[name].title) for name in named)
-        return Here(self.name, keys.filled(self.about), (*self.keys, *does))
-
-
 PLACES: Final = {
     "search": Here(
         "Search",
@@ -373,14 +354,3 @@ PLACES: Final = {
         ("undo", "log_of_note", "log_recalls", "log_filter", "conflicts"),
     ),
 }
-
-
-def dialog_here(name: str, about: str, line: Content) -> Here:
-    """A dialog as a place, its keys read off the line at its bottom, where they are set apart by their style."""
-    starts = sorted((span.start, span.end) for span in line.spans if "bold" in str(span.style))
-    ends = [*(start for start, _ in starts), len(line.plain)][1:]
-    pairs = [
-        (line.plain[start:stop], line.plain[stop:end].strip())
-        for (start, stop), end in zip(starts, ends, strict=True)
-    ]
-    return Here(name, about, tuple(pairs))

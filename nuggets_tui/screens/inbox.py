@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final, cast
 
@@ -11,27 +12,38 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 
 from core.errors import ConflictError, NotFoundError
+from core.model.change import ChangeSet
 from nuggets_tui.differences import titles
 from nuggets_tui.log import LogLine, Scope, listed, log_line
 from nuggets_tui.notices import notify
 from nuggets_tui.pipeline_session import BY, PipelineSession, PipelineView
+from nuggets_tui.pipeline_words import (
+    ACTIONS,
+    is_uncertain,
+    reason_of,
+)
 from nuggets_tui.safe_text import content, safe_line
-from nuggets_tui.screens.basic import ConfirmScreen
-from nuggets_tui.screens.help import Here
-from nuggets_tui.screens.lists import ListOf, ListsScreen
+from nuggets_tui.screens.dialog import ConfirmScreen, Here
+from nuggets_tui.screens.pipeline import ListOf, ListsScreen
+from nuggets_tui.screens.review import DecidingReview, Reviewed, ReviewItem
 from nuggets_tui.session import Session
 from nuggets_tui.widgets import pipeline_details as details
 from nuggets_tui.widgets.line_view import MakeLines, change_lines, wrapped
+from nuggets_tui.widgets.pipeline_details import proposal_lines
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED, sides
 from nuggets_tui.words import ago, deed, plural
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from core.model.change import ChangeSet
     from core.model.entry import Entry
+    from core.model.note import Note
     from core.pipeline.records import Accepted, RawMemory, StoredProposal
-    from nuggets_tui.pending_conflict import PendingConflict
     from nuggets_tui.screens.review import Reviewed
+    from nuggets_tui.session import PendingConflict
+
 
 _QUOTE: Final = 60
 # Entries of others that are listed; the log has the rest.
@@ -194,7 +206,6 @@ class InboxScreen(ListsScreen):
 
     @work(group="decide", exit_on_error=False)
     async def _accept(self, proposal: StoredProposal) -> None:
-        from nuggets_tui.screens.pipeline_intake import describe_accepted
 
         done: Accepted | None = await self.attempt(
             self.pipeline.tell(lambda pipeline: pipeline.accept((proposal.id,), BY))
@@ -211,7 +222,6 @@ class InboxScreen(ListsScreen):
 
     @work(group="open", exclusive=True, exit_on_error=False)
     async def review(self, proposals: Collection[StoredProposal]) -> None:
-        from nuggets_tui.screens.pipeline_intake import ProposalsReview
 
         raws = await self.attempt(self.pipeline.raws({one.raw_id for one in proposals}))
         if raws is not None:
@@ -256,7 +266,7 @@ class InboxScreen(ListsScreen):
         except NotFoundError:
             return "It is already undone"
         except ConflictError as error:
-            from nuggets_tui.clash import in_the_way
+            from nuggets_tui.screens.conflict import in_the_way
 
             return f"This cannot be undone now. {in_the_way(error, self.session.snapshot)}".rstrip(".")
         await self.pipeline.follow_undo()
@@ -291,3 +301,71 @@ def _other_row(line: LogLine, when: str) -> Row:
     told = line.deed
     said = Content.assemble((f" {told.verb} ", MUTED), content(line.counts or told.what))
     return Row(line.id, (sides(said, Content.styled(when, MUTED)),), data=line)
+
+
+_TITLE: Final = 200
+
+
+class ProposalsReview(DecidingReview):
+    """Proposals to accept, to refuse, or to leave for later; what is accepted is one entry of the log, what is refused
+    another one.
+    """
+
+    def __init__(
+        self,
+        pipeline: PipelineSession,
+        session: Session,
+        proposals: Sequence[StoredProposal],
+        raws: Mapping[str, RawMemory],
+        now: datetime,
+    ) -> None:
+        notes = session.snapshot.by_id
+        items = [_item(one, raws.get(one.raw_id), notes.get(one.target_note), now) for one in proposals]
+        doubtful = [one.id for one in proposals if is_uncertain(one)]
+        said = "Nothing is written until you apply. What you refuse (space) is not proposed again."
+        if doubtful:
+            said += f" {plural(len(doubtful), 'uncertain proposal')}, unticked."
+        super().__init__("Proposals to review", said, items, self._written, doubtful=doubtful)
+        self._pipeline = pipeline
+        # The entry of what was refused, once the review is applied.
+        self.refusal: ChangeSet | None = None
+
+    async def _written(self, accepted: Collection[str]) -> Reviewed:
+        # Asked before anything is written: what is refused is what is so now.
+        refused = self.refused
+        tell, ids = self._pipeline.tell, tuple(accepted)
+        done = await tell(lambda pipeline: pipeline.accept(ids, BY)) if accepted else None
+        gone = await tell(lambda pipeline: pipeline.refuse(refused, BY)) if refused else None
+        said = describe_accepted(done) if done is not None else ""
+        said = ", ".join(filter(None, (said, f"{gone:,} refused" if gone else "")))
+        change_set = done.change_set if done is not None else None
+        self.refusal = gone.change_set if gone is not None else None
+        return change_set or nothing_written(), f"{said[:1].upper()}{said[1:]}"
+
+
+def _item(proposal: StoredProposal, raw: RawMemory | None, target: Note | None, now: datetime) -> ReviewItem:
+    sign, _, what = ACTIONS.get(proposal.action, ("?", "", proposal.action))
+    title = safe_line(proposal.content or proposal.target_content, _TITLE)
+    detail = reason_of(proposal, short=True) or f"{proposal.type} · {what}"
+    lines = partial(proposal_lines, proposal, raw, target, now)
+    return ReviewItem(proposal.id, f"{sign} {proposal.sure:.0%}", title, detail, lines)
+
+
+def nothing_written() -> ChangeSet:
+    """In place of a change set, where nothing came into the memory."""
+    from core.model.change import Author
+
+    return ChangeSet(id="", at="", author=Author("pipeline"), reason="")
+
+
+def describe_accepted(done: Accepted) -> str:
+    """What came of accepted proposals, in a clause."""
+    parts = [f"{plural(len(done.written), 'proposal')} accepted"] if done.written else []
+    if done.waiting:
+        parts.append(f"{len(done.waiting):,} accepted, to be written once the files are writable")
+    if done.deduped:
+        parts.append(f"{len(done.deduped):,} already known")
+    if done.skipped:
+        reasons = "; ".join(dict.fromkeys(safe_line(why, 100) for _, why in done.skipped[:3]))
+        parts.append(f"{len(done.skipped):,} left out ({reasons})")
+    return ", ".join(parts) or "nothing left to accept"

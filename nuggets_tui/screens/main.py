@@ -15,7 +15,7 @@ from textual.widgets import Input
 from textual.worker import Worker, WorkerState
 
 from core.model.snapshot import Snapshot
-from nuggets_tui.commands import BY_NAME, OVERVIEW, PALETTE_KEY, Command, bindings, footer_commands
+from nuggets_tui.commands import BY_NAME, OVERVIEW, PALETTE_KEY, Command, bindings, footer_commands, shown_key
 from nuggets_tui.controllers.agents import AgentsController
 from nuggets_tui.controllers.arrangement import ArrangementController, PaceController
 from nuggets_tui.controllers.controller import Controller
@@ -33,27 +33,23 @@ from nuggets_tui.controllers.settings import SettingsController
 from nuggets_tui.controllers.team import SyncController, TeamController
 from nuggets_tui.controllers.time_travel import TimeTravelController
 from nuggets_tui.controllers.unsaved import TextsController, UnsavedController
-from nuggets_tui.keys import shown_key
-from nuggets_tui.long_work import Works
-from nuggets_tui.messages import Asked
 from nuggets_tui.notices import dismiss_all, notify, notify_error, place_notices
 from nuggets_tui.opening import Opening
+from nuggets_tui.pace import Works
 from nuggets_tui.session import Session
-from nuggets_tui.view import View
+from nuggets_tui.view import Asked, View
 from nuggets_tui.widgets.audit import AuditPane
 from nuggets_tui.widgets.facts import FactsPane
-from nuggets_tui.widgets.header import HeaderLine
-from nuggets_tui.widgets.key_bar import KeyBar
-from nuggets_tui.widgets.neighbours import NeighboursPane
-from nuggets_tui.widgets.note_view import NotePane
+from nuggets_tui.widgets.header import HeaderLine, KeyBar
+from nuggets_tui.widgets.note_view import NeighboursPane, NotePane
 from nuggets_tui.widgets.notes import NotesPane
 from nuggets_tui.widgets.panes import PANES, GraphPlace, PaneName, Panes, TabLine
 from nuggets_tui.widgets.row_list import RowList
 from nuggets_tui.widgets.search_box import SearchBox
 
 if TYPE_CHECKING:
-    from nuggets_tui.screens.help import Here
-    from nuggets_tui.widgets.neighbours import Neighbour
+    from nuggets_tui.screens.dialog import Here
+    from nuggets_tui.widgets.note_view import Neighbour
 
 
 _SELECTING: Final = ("select", "select_all")

@@ -19,14 +19,11 @@ from core.model.change import ChangeSet
 from core.model.draft import Draft
 from core.model.note import Note
 from core.reflection.proposals import not_duplicates, refuse
-from nuggets_tui.pending_conflict import PendingConflict, or_pending_conflict
 from nuggets_tui.safe_text import content, plain, safe_line
-from nuggets_tui.screens.basic import ConfirmScreen
-from nuggets_tui.screens.dialog import Dialog
+from nuggets_tui.screens.dialog import ConfirmScreen, Dialog
 from nuggets_tui.screens.review import Reviewed
-from nuggets_tui.screens.typed import TypedDialog
-from nuggets_tui.session import Session
-from nuggets_tui.typed_text import TypedTextStore
+from nuggets_tui.screens.typed import TypedDialog, TypedTextStore
+from nuggets_tui.session import PendingConflict, Session, or_pending_conflict
 from nuggets_tui.view import own_tags
 from nuggets_tui.widgets.fields import TextField
 from nuggets_tui.widgets.line_view import LineView, wrapped

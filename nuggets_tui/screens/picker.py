@@ -15,10 +15,10 @@ from textual.widgets import Input
 
 from core.model.note import Note
 from core.model.snapshot import Snapshot
+from nuggets_tui.pace import run_in_thread
 from nuggets_tui.safe_text import content, cut
 from nuggets_tui.screens.dialog import Dialog
 from nuggets_tui.session import Session
-from nuggets_tui.threads import run_in_thread
 from nuggets_tui.view import listed
 from nuggets_tui.widgets.fields import Field
 from nuggets_tui.widgets.row_list import Row, RowList

@@ -16,10 +16,10 @@ from textual.widgets import Static
 
 from core.errors import NuggetsError
 from core.model.snapshot import Problem
+from nuggets_tui.file_opening import open_outside
 from nuggets_tui.notices import notify, notify_error
 from nuggets_tui.safe_text import content, plain, safe_line
 from nuggets_tui.screens.dialog import Dialog
-from nuggets_tui.screens.outside import open_outside
 from nuggets_tui.session import Session
 from nuggets_tui.widgets.fields import Sides
 from nuggets_tui.widgets.line_view import LineView, wrapped

@@ -14,7 +14,7 @@ from textual.widgets import Input, Static
 
 from core.model.change import ChangeSet
 from core.model.saved_search import SavedSearch
-from nuggets_tui.key_map import keys_of
+from nuggets_tui.commands import keys_of
 from nuggets_tui.notices import notify
 from nuggets_tui.safe_text import content, safe_line
 from nuggets_tui.screens.dialog import Dialog

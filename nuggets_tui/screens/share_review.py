@@ -14,10 +14,9 @@ from textual.widgets import Static
 from nuggets_tui.safe_text import content, safe_line
 from nuggets_tui.screens.review import Apply, DecidingReview, Reviewed, ReviewItem, ReviewScreen
 from nuggets_tui.session import Session
-from nuggets_tui.widgets.bars import bar
 from nuggets_tui.widgets.line_view import LineView, MakeLines, diff_text_lines, text_difference, wrapped
 from nuggets_tui.widgets.row_list import Row, RowList
-from nuggets_tui.widgets.row_text import MUTED, sides
+from nuggets_tui.widgets.row_text import MUTED, bar, sides
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from textual.content import Content
 from core.unsaved import Offered, Unsaved, UnsavedTexts
 from nuggets_tui.differences import DiffLine
 from nuggets_tui.safe_text import content, cut, safe_line
-from nuggets_tui.screens.basic import ConfirmScreen
-from nuggets_tui.screens.dialog import Dialog
+from nuggets_tui.screens.dialog import ConfirmScreen, Dialog
 from nuggets_tui.widgets.line_view import LineView, styled, text_difference, wrapped
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED, sides

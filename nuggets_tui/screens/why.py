@@ -13,18 +13,16 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 
 from core.model.note import Note
+from nuggets_tui.pace import run_in_thread
 from nuggets_tui.pipeline_words import EVENTS, age, author_name, submitted_line
 from nuggets_tui.safe_text import content, cut, safe_line
-from nuggets_tui.screens.basic import LinesScreen
-from nuggets_tui.screens.dialog import Dialog
+from nuggets_tui.screens.dialog import Dialog, LinesScreen
 from nuggets_tui.session import Session
-from nuggets_tui.threads import run_in_thread
 from nuggets_tui.view import Found
 from nuggets_tui.why import LINES, MEANINGS, Given, Line, Why, number
-from nuggets_tui.widgets.bars import FULL_BLEND, PART_STYLES, bar, stacked
 from nuggets_tui.widgets.line_view import LineView, MakeLines, wrapped
 from nuggets_tui.widgets.pipeline_details import sentence_lines
-from nuggets_tui.widgets.row_text import MUTED
+from nuggets_tui.widgets.row_text import FULL_BLEND, MUTED, PART_STYLES, bar, stacked
 from nuggets_tui.words import STALE_SIGN, how_sure, other_side_lines, stale_lines
 
 if TYPE_CHECKING:

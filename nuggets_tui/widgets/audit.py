@@ -15,9 +15,8 @@ from textual.reactive import reactive
 
 from core.model.names import parse_iso
 from nuggets_tui.log import Log, LogLine
-from nuggets_tui.messages import Asked
 from nuggets_tui.safe_text import content, cut
-from nuggets_tui.view import View, changed_between
+from nuggets_tui.view import Asked, View, changed_between
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED, set_border_text, sides
 

@@ -15,13 +15,20 @@ from textual.reactive import reactive
 
 from core.model.fact import Fact, Nugget
 from core.model.note import Note
-from nuggets_tui.key_map import DEFAULT, KeyMap
-from nuggets_tui.messages import Asked
+from nuggets_tui.commands import DEFAULT, KeyMap
 from nuggets_tui.safe_text import content, safe_line
-from nuggets_tui.view import View
-from nuggets_tui.widgets.bars import capacity_bar, capacity_level
+from nuggets_tui.view import Asked, View
 from nuggets_tui.widgets.row_list import Row, RowList
-from nuggets_tui.widgets.row_text import MUTED, columns, cut_middle, empty_words, set_border_text, sides
+from nuggets_tui.widgets.row_text import (
+    MUTED,
+    capacity_bar,
+    capacity_level,
+    columns,
+    cut_middle,
+    empty_words,
+    set_border_text,
+    sides,
+)
 from nuggets_tui.words import SIGN, STALE_SIGN, kinds_in, selected_text
 
 _NO_PLACE: Final = Content("The pages of Claude Code hold\nnotes and no facts.")

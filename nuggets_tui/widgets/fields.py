@@ -16,9 +16,9 @@ from textual.suggester import Suggester
 from textual.widgets import Select, TextArea
 from textual.widgets._select import SelectCurrent, SelectOverlay
 
+from nuggets_tui.pace import run_in_thread
 from nuggets_tui.safe_text import content, plain, safe_line
 from nuggets_tui.textual_adapter import OfferingInput
-from nuggets_tui.threads import run_in_thread
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.row_list import RowList
 from nuggets_tui.widgets.row_text import MUTED

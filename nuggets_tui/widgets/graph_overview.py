@@ -20,6 +20,7 @@ from textual.widget import Widget
 from textual.worker import Worker, WorkerState, get_current_worker
 
 from core.model.snapshot import Snapshot
+from nuggets_tui.commands import keys_of
 from nuggets_tui.graph.near import UNTITLED
 from nuggets_tui.graph.overview import Overview, lay_out_overview
 from nuggets_tui.graph.scene import (
@@ -37,7 +38,6 @@ from nuggets_tui.graph.scene import (
     nearest,
     next_disc,
 )
-from nuggets_tui.key_map import keys_of
 from nuggets_tui.safe_text import content, cut, fit
 from nuggets_tui.words import plural
 

@@ -3,31 +3,49 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+import msgspec
 from rich.cells import cell_len
+from textual import on
 from textual.content import Content
 from textual.events import Click
 from textual.reactive import reactive
 
-from core.model.note import Note
+from core.errors import NuggetsError
+from core.model.change import Author
+from core.model.names import parse_iso
+from core.model.note import Link, Note
 from core.model.snapshot import Snapshot
-from nuggets_tui.key_map import DEFAULT, KeyMap
+from nuggets_tui.commands import DEFAULT, KeyMap
 from nuggets_tui.listing import PINNED, topics
-from nuggets_tui.messages import Asked
-from nuggets_tui.origin import SOURCES, NoteAuthors, Trail
 from nuggets_tui.safe_text import content, cut, safe_line
-from nuggets_tui.view import View, changed_between
-from nuggets_tui.widgets.line_view import LineView
-from nuggets_tui.widgets.markdown_lines import markdown_lines, plain_lines
-from nuggets_tui.widgets.row_text import MUTED, tag_at, tag_text
-from nuggets_tui.words import SIGN, STALE_SIGN, kinds_in, stale_line, time_ago
+from nuggets_tui.view import Asked, View, changed_between
+from nuggets_tui.widgets.line_view import LineView, markdown_lines, plain_lines
+from nuggets_tui.widgets.row_list import Row, RowList
+from nuggets_tui.widgets.row_text import (
+    MUTED,
+    columns,
+    empty_words,
+    set_border_text,
+    tag_at,
+    tag_text,
+    title_style,
+)
+from nuggets_tui.words import SIGN, STALE_SIGN, ago, kinds_in, stale_line, time_ago
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
+    from core.graph.neighbours import Suggestion
+    from core.memory import Memory
     from core.model.judgement import Stale
+    from core.model.note import Note
+    from core.pipeline.records import Origin as PipelineOrigin
 
 _NOT_THERE: Final = Content.styled("The note did not exist at this moment.", MUTED)
 _NOTHING_FOUND: Final = Content.styled("No note matches the search.", MUTED)
@@ -295,3 +313,175 @@ def _hints(hints: Sequence[str], width: int) -> Sequence[Content]:
 
 def _by(author: str) -> str:
     return f" by {safe_line(author, _AUTHOR)}" if author else ""
+
+
+# The field in which a note that the pipeline made names the text that it was made of.
+_FIELD: Final = "origin"
+# A note bears the time at which its change was made; the entry of the log follows within moments.
+_AT_ONCE: Final = timedelta(minutes=1)
+SOURCES: Final = {
+    "explicit_user": "from the user",
+    "agent_reflection": "from an agent",
+    "tool_observation": "from a tool",
+    "inferred": "inferred",
+    "system": "from the system",
+}
+
+
+class Trail(msgspec.Struct, frozen=True):
+    """The text that the pipeline made a note of: its sentence, who handed it in, in which session, and the model.
+
+    "" for what is not known.
+    """
+
+    sentence: str = ""
+    handed_by: str = ""
+    session: str = ""
+    model: str = ""
+
+
+class NoteAuthors(msgspec.Struct, frozen=True):
+    """Who made a note and who changed it last, as names to show; "" where the log does not tell.
+
+    trail: back to the text that it was made of; None for a note that the pipeline did not make. hints: questions that
+    find it, too, as a model made them.
+    """
+
+    note_id: str
+    made_by: str = ""
+    changed_by: str = ""
+    trail: Trail | None = None
+    hints: tuple[str, ...] = ()
+
+
+def made_by_pipeline(note: Note) -> bool:
+    """Whether a note says of itself that the pipeline made it."""
+    return isinstance(note.extra.get(_FIELD), dict)
+
+
+def trail_of(note: Note, known: PipelineOrigin | None) -> Trail:
+    """The trail of a note that the pipeline made: what the pipeline knows, else what the note itself says."""
+    if known is None:
+        said = note.extra.get(_FIELD)
+        model = said.get("model") if isinstance(said, dict) else ""
+        return Trail(model=model if isinstance(model, str) else "")
+    from nuggets_tui.pipeline_words import author_name
+
+    start, end = known.span or (0, len(known.content))
+    by = author_name(known.author) if known.author else ""
+    return Trail(known.content[start:end].strip(), by, known.source_id, known.model)
+
+
+def origin_of(memory: Memory, note: Note) -> NoteAuthors:
+    """Where a note comes from. What a program did without a name is told by nobody; a log that cannot be read tells
+    nothing."""
+    try:
+        makers = memory.history.makers(note.id)
+    except NuggetsError:
+        return NoteAuthors(note.id)
+    return NoteAuthors(
+        note.id, _author_at(note.created_at, makers), _author_at(note.updated_at, makers[::-1])
+    )
+
+
+def _author_at(stamp: str, makers: tuple[tuple[Author, str], ...]) -> str:
+    """The first of some authors whose change is of this time."""
+    moment = parse_iso(stamp)
+    if moment is None:
+        return ""
+    for author, at in makers:
+        made = parse_iso(at)
+        if made is not None and abs(made - moment) <= _AT_ONCE:
+            return "" if author.kind == "program" else str(author)
+    return ""
+
+
+# Cells of a row that has room for the age of its link.
+_DATED: Final = 36
+_SIGN_STYLES: Final = {"→": "$text-secondary", "←": "$text-secondary", "+": "bold $text-success"}
+
+
+def _empty(keys: KeyMap) -> Content:
+    return empty_words(keys, "No links yet.", ("link", "in Notes links the note to another"))
+
+
+class Neighbour(msgspec.Struct, frozen=True):
+    """What a row stands for: a note, the reason of its link, and the suggestion when the link is not made yet."""
+
+    note_id: str
+    reason: str
+    suggestion: Suggestion | None = None
+
+
+class NeighboursPane(RowList):
+    """Links of the note shown in Note."""
+
+    view: reactive[View] = reactive(View(), repaint=False)
+
+    def __init__(self) -> None:
+        super().__init__(id="neighbours", classes="pane", empty_text=_empty(DEFAULT))
+        self.border_title = Content("4 Neighbours")
+
+    def watch_view(self, before: View, after: View) -> None:
+        if before.note_id == after.note_id and not changed_between(
+            before, after, "snapshot", "team", "suggested", "keys", "now"
+        ):
+            return
+        self.empty_text = _empty(after.keys) if after.loaded and after.note is not None else ""
+        whose = content(f" · {after.note.title}", MUTED) if after.note is not None else ""
+        set_border_text(self, Content.assemble("4 Neighbours", whose))
+        self.set_rows(_rows(after), keep_cursor=before.note_id == after.note_id)
+
+    @property
+    def neighbour(self) -> Neighbour | None:
+        """What the row under the cursor stands for."""
+        row = self.cursor_row
+        return row.data if row is not None and isinstance(row.data, Neighbour) else None
+
+    @property
+    def note_under_cursor(self) -> str:
+        return self.neighbour.note_id if self.neighbour is not None else ""
+
+    @on(RowList.RowSelected)
+    def follow(self, event: RowList.RowSelected) -> None:
+        event.stop()
+        if isinstance(event.row.data, Neighbour):
+            note_id = event.row.data.note_id
+            self.post_message(Asked(lambda main: main.pick_note(note_id, follow=True)))
+
+
+def _rows(view: View) -> list[Row]:
+    if view.note is None or not view.loaded:
+        return []
+    from core.graph.neighbours import neighbours
+
+    found = neighbours(view.around, view.note_id)
+    rows = [_link_row("→", note, link, view.now) for note, link in found.outgoing]
+    rows += [_link_row("←", note, link, view.now) for note, link in found.incoming]
+    for suggestion in view.suggested:
+        reason = "suggested: " + ", ".join(suggestion.shared)
+        rows.append(_row("+", suggestion.note, reason, suggestion=suggestion))
+    # Several links may join the same two notes. A suggestion that was accepted stays the same row, with the cursor.
+    times: Counter[str] = Counter()
+    for place, row in enumerate(rows):
+        rows[place] = msgspec.structs.replace(row, key=f"{row.key} {times[row.key]}")
+        times[row.key] += 1
+    return rows
+
+
+def _link_row(sign: str, note: Note, link: Link, now: datetime | None) -> Row:
+    return _row(sign, note, link.reason, ago(link.created_at, now) if now is not None else "")
+
+
+def _row(sign: str, note: Note, reason: str, age: str = "", suggestion: Suggestion | None = None) -> Row:
+    hidden = Content.styled("⊘ ", "$text-warning") if note.hidden else Content("")
+    title = Content.assemble((f"{sign} ", _SIGN_STYLES[sign]), hidden, content(note.title, title_style(note)))
+    wanted = len(note.title) + 2 + len(hidden)
+    dated = columns(title, content(reason, MUTED), Content.styled(age, MUTED), wanted=wanted, share=0.6)
+    plain = columns(title, content(reason, MUTED), Content(""), wanted=wanted, share=0.6)
+
+    def line(width: int) -> Content:
+        # In a small pane the reason says more than the date.
+        return dated(width) if width >= _DATED else plain(width)
+
+    return Row(note.id, (line,), data=Neighbour(note.id, reason, suggestion))

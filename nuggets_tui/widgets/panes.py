@@ -14,8 +14,7 @@ from textual.style import Style
 from textual.widget import Widget
 
 from nuggets_tui.commands import BY_NAME
-from nuggets_tui.messages import Asked
-from nuggets_tui.view import View
+from nuggets_tui.view import Asked, View
 
 PaneName = Literal["facts", "notes", "note", "neighbours", "graph", "audit"]
 PANES: Final[tuple[PaneName, ...]] = ("facts", "notes", "note", "neighbours", "graph", "audit")

@@ -42,10 +42,9 @@ from nuggets_tui.pipeline_words import (
 )
 from nuggets_tui.safe_text import content, safe_block, safe_line
 from nuggets_tui.session_words import memory_lines, score_lines
-from nuggets_tui.widgets.bars import bar
 from nuggets_tui.widgets.line_view import text_difference, wrapped
 from nuggets_tui.widgets.row_list import Row
-from nuggets_tui.widgets.row_text import MUTED, sides
+from nuggets_tui.widgets.row_text import MUTED, bar, sides
 from nuggets_tui.words import ago, plural
 
 if TYPE_CHECKING:

@@ -13,12 +13,12 @@ from core.model.snapshot import Snapshot
 from nuggets_tui.safe_text import content, cut
 from nuggets_tui.view import Found, answering
 from nuggets_tui.why import neighbours
-from nuggets_tui.widgets.bars import score_bars
 from nuggets_tui.widgets.row_list import Row
 from nuggets_tui.widgets.row_text import (
     MUTED,
     marked,
     note_marks,
+    score_bars,
     sides,
     title_style,
     whose_mark,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, chain, islice, repeat
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple, Self
 
 import msgspec
 from rich.segment import Segment
@@ -22,10 +23,10 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.style import Style
+from textual.widget import Widget
 
 from nuggets_tui.safe_text import content, safe_content
 from nuggets_tui.textual_adapter import resize_content
-from nuggets_tui.widgets.prompt_frames import PromptFrames
 
 RowLine = Content | Callable[[int], Content]
 Height = int | Sequence[int] | Callable[[int], int]
@@ -189,6 +190,46 @@ def parse_style(style: str | Style) -> Style:
 Shown = tuple[Row, int, _State]
 # The actions that select.
 _SELECTING: Final = frozenset(("toggle_row", "toggle_range", "extend", "select_all"))
+
+
+class PromptFrames(Widget):
+    """A widget some of whose changes are painted as soon as they are made. The last of a class's bases: Textual looks
+    for styles at the first."""
+
+    _awaited = False
+    _painting = True
+
+    def paint_soon(self) -> None:
+        """Has what changes in the message now worked on painted at its end, not at the next tick."""
+        self._awaited = True
+
+    @contextmanager
+    def unpainted(self) -> Iterator[None]:
+        """Nothing that is done inside has the widget painted anew: who does it says afterwards what has to be."""
+        self._painting = False
+        try:
+            yield
+        finally:
+            self._painting = True
+
+    def refresh(
+        self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False
+    ) -> Self:
+        """As every widget's, but for what may turn out to look as before."""
+        if not self._painting and not layout and not recompose:
+            return self
+        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
+
+    def on_idle(self) -> None:
+        if self._awaited:
+            self._awaited = False
+            self.call_next(self._ask_for_frame)
+
+    def _ask_for_frame(self) -> None:
+        # What a tick of the clock calls too. It is no promise of Textual's; without it the clock is waited for.
+        tick = getattr(self.screen, "_on_timer_update", None) if self.is_attached else None
+        if tick is not None:
+            self.screen.call_later(tick)
 
 
 @dataclass(eq=False, repr=False)

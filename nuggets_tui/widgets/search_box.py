@@ -16,13 +16,12 @@ from textual.style import Style
 from textual.suggester import Suggester
 from textual.widgets import Input
 
-from nuggets_tui.messages import Asked
 from nuggets_tui.notices import warn
+from nuggets_tui.pace import run_in_thread
 from nuggets_tui.safe_text import content, cut, safe_line
 from nuggets_tui.textual_adapter import OfferingInput
-from nuggets_tui.threads import run_in_thread
-from nuggets_tui.view import View
-from nuggets_tui.widgets.prompt_frames import PromptFrames
+from nuggets_tui.view import Asked, View
+from nuggets_tui.widgets.row_list import PromptFrames
 from nuggets_tui.widgets.row_text import MUTED
 from nuggets_tui.words import plural
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from nuggets_tui.keys import shown_key
+from nuggets_tui.commands import shown_key
 
 BOUND = {
     "why_not": "W",

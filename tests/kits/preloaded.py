@@ -18,7 +18,7 @@ for name in (
     *("core.search.ranking", "core.reflection", "core.promotion.run", "core.agents.connecting"),
     *("core.pipeline.service", "core.pipeline.workers.runner", "core.storage.recovery.repaired"),
     *("nuggets_tui.application", "nuggets_tui.cli", "nuggets_tui.screens.main", "nuggets_tui.screens.editor"),
-    *("nuggets_tui.graph.near", "nuggets_tui.pipeline_session", "nuggets_tui.widgets.graph_view"),
+    *("nuggets_tui.graph.near", "nuggets_tui.pipeline_session", "nuggets_tui.widgets.graph"),
 ):
     import_module(name)
 # Whoever is forked need not copy it all to look for garbage in it.

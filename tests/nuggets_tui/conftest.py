@@ -16,8 +16,7 @@ from msgspec.structs import replace
 
 from core.settings import Settings
 from nuggets_tui import pace
-from nuggets_tui.commands import COMMANDS
-from nuggets_tui.key_map import KeyMap, key_map
+from nuggets_tui.commands import COMMANDS, KeyMap, key_map
 
 
 @pytest.fixture(scope="session")

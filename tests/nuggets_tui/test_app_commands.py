@@ -16,7 +16,7 @@ from core.graph.edits import create_note
 from core.memory import Memory
 from core.model.note import Note
 from nuggets_tui.palette import Palette
-from nuggets_tui.screens.basic import ConfirmScreen, LinesScreen
+from nuggets_tui.screens.dialog import ConfirmScreen, LinesScreen
 from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.screens.entry import EntryScreen
 from nuggets_tui.screens.forms import FormScreen

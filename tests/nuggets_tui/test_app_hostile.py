@@ -12,7 +12,7 @@ from kits.hostile import HOSTILE, RAW
 
 from core.memory import Memory
 from nuggets_tui.screens.editor import EditorScreen
-from nuggets_tui.widgets.markdown_lines import markdown_lines, plain_lines
+from nuggets_tui.widgets.line_view import markdown_lines, plain_lines
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 

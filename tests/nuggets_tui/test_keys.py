@@ -10,9 +10,17 @@ from hypothesis import strategies as st
 from textual.binding import BindingsMap
 
 from core.settings import AppSettings, Settings
-from nuggets_tui.commands import BY_NAME, COMMANDS, bindings
-from nuggets_tui.key_map import DEFAULT, KeyMap, key_map
-from nuggets_tui.keys import WrongKeyError, read_keys, shown_key
+from nuggets_tui.commands import (
+    BY_NAME,
+    COMMANDS,
+    DEFAULT,
+    KeyMap,
+    WrongKeyError,
+    bindings,
+    key_map,
+    read_keys,
+    shown_key,
+)
 
 # Pairs that share a key, since never both can be meant.
 SHARED = ({"open_file", "open_broken"},)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nuggets_tui import long_work
-from nuggets_tui.long_work import LongWork, StoppedError, Works
+from nuggets_tui import pace
+from nuggets_tui.pace import LongWork, StoppedError, Works
 
 
 def quiet_work(words: str = "counting", *, stops: bool = True, asked_for: bool = True) -> LongWork:
@@ -57,7 +57,7 @@ async def test_short_work_says_nothing() -> None:
 
 
 async def test_long_work_says_how_far_it_is_and_falls_silent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(long_work, "PATIENCE", 0.0)
+    monkeypatch.setattr(pace, "PATIENCE", 0.0)
     said: list[str] = []
     told = asyncio.Event()
 
@@ -77,7 +77,7 @@ async def test_long_work_says_how_far_it_is_and_falls_silent(monkeypatch: pytest
 
 
 async def test_esc_stops_what_may_be_stopped_the_newest_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(long_work, "PATIENCE", 0.0)
+    monkeypatch.setattr(pace, "PATIENCE", 0.0)
     works = Works(lambda said: None)
     older, newer, writing = quiet_work("older"), quiet_work("newer"), quiet_work("writing", stops=False)
     behind = quiet_work("behind", asked_for=False)

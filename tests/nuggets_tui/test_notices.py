@@ -15,9 +15,8 @@ from textual.widgets._toast import Toast
 
 from core.errors import REMEDIES, BrokenFileError, Remedy, as_command  # fmt: skip
 from nuggets_tui.application import NuggetsApp
-from nuggets_tui.notices import _SECONDS, describe_error, dismiss_all, notify, notify_error
+from nuggets_tui.notices import _SECONDS, describe_error, dismiss_all, in_keys, notify, notify_error
 from nuggets_tui.opening import Opening
-from nuggets_tui.remedies import in_keys
 from nuggets_tui.widgets.row_list import RowList
 
 

@@ -17,9 +17,9 @@ from core.graph.edits import create_note
 from core.memory import Memory
 from core.team import answer_for, entry_for, remember, trust_folder
 from nuggets_tui.controllers.team import TeamController
-from nuggets_tui.screens.basic import ConfirmScreen
 from nuggets_tui.screens.choice import ChoiceScreen
 from nuggets_tui.screens.conflict import ConflictScreen
+from nuggets_tui.screens.dialog import ConfirmScreen
 from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.screens.share_review import ShareReview
 from nuggets_tui.session import Session

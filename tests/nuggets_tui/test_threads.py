@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from nuggets_tui.threads import run_in_thread
+from nuggets_tui.pace import run_in_thread
 
 
 async def test_results_and_errors_come_back_from_another_thread() -> None:
@@ -32,7 +32,7 @@ async def test_a_result_that_nobody_waits_for_any_more_is_dropped() -> None:
 def test_the_program_ends_without_waiting_for_it() -> None:
     program = (
         "import asyncio, threading\n"
-        "from nuggets_tui.threads import run_in_thread\n"
+        "from nuggets_tui.pace import run_in_thread\n"
         "async def main():\n"
         "    task = asyncio.ensure_future(run_in_thread(threading.Event().wait))\n"
         "    await asyncio.sleep(0)\n"

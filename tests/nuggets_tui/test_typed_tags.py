@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nuggets_tui.typed_text import split_tags
+from nuggets_tui.screens.typed import split_tags
 
 
 @pytest.mark.parametrize(

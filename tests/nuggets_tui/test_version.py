@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from nuggets_tui import version as module
+from nuggets_tui import process as module
 from nuggets_tui.cli import program
-from nuggets_tui.version import installed_version
+from nuggets_tui.process import installed_version
 
 ROOT = Path(__file__).parents[2]
 

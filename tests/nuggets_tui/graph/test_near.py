@@ -9,8 +9,22 @@ from kits.hostile import HOSTILE
 from kits.laws import examples
 from rich.cells import cell_len
 
-from nuggets_tui.graph.data import GraphData, GraphEdge, GraphNode
-from nuggets_tui.graph.near import DOWN, LEFT, RIGHT, UP, Cell, Direction, Picture, Wire, drawn, lay_out, step
+from nuggets_tui.graph.near import (
+    DOWN,
+    LEFT,
+    RIGHT,
+    UP,
+    Cell,
+    Direction,
+    GraphData,
+    GraphEdge,
+    GraphNode,
+    Picture,
+    Wire,
+    drawn,
+    lay_out,
+    step,
+)
 
 LONG = "wide 語 and [/x] " * 700
 DIRECTIONS: tuple[Direction, ...] = ("left", "right", "up", "down")

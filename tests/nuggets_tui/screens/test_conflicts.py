@@ -15,8 +15,8 @@ from core.graph.edits import delete_note, edit_note
 from core.memory import Memory
 from core.model.draft import Draft
 from core.model.note import Note
-from nuggets_tui.screens.basic import ConfirmScreen
 from nuggets_tui.screens.conflict import ConflictScreen
+from nuggets_tui.screens.dialog import ConfirmScreen
 from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.screens.forms import FormScreen
 
@@ -333,7 +333,7 @@ async def test_a_text_from_an_editor_outside_waits_when_it_meets_another(
         agent_on(home).change("newer", lambda draft: edit_note(draft, store, content="Theirs"))
         return "Mine from outside"
 
-    monkeypatch.setattr("nuggets_tui.screens.outside.edit_outside", edit_meanwhile)
+    monkeypatch.setattr("nuggets_tui.file_opening.edit_outside", edit_meanwhile)
     async with opened(home) as app:
         await app.show("Session store")
         await app.press("E")

@@ -12,7 +12,7 @@ from core.facts.edits import remember
 from core.graph.edits import create_note
 from core.memory import Memory
 from core.model.draft import Draft
-from nuggets_tui.widgets.key_bar import KeyBar
+from nuggets_tui.widgets.header import KeyBar
 from nuggets_tui.widgets.row_list import RowList
 
 pytestmark = pytest.mark.slow

@@ -13,13 +13,13 @@ from kits.app_kit import NARROW, Driver, agent_on, opened
 from core.graph.edits import create_note, edit_note, hide_note, link_notes
 from core.memory import Memory
 from core.model.note import Note
-from nuggets_tui.screens.basic import ConfirmScreen
 from nuggets_tui.screens.choice import ChoiceScreen
+from nuggets_tui.screens.dialog import ConfirmScreen
 from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.screens.entry import EntryScreen
 from nuggets_tui.screens.help import HelpScreen
 from nuggets_tui.screens.picker import PickerScreen
-from nuggets_tui.widgets.neighbours import NeighboursPane
+from nuggets_tui.widgets.note_view import NeighboursPane
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ from kits.app_kit import NARROW, opened
 from textual.widgets._toast import Toast, ToastHolder
 
 from nuggets_tui.notices import notify, warn
-from nuggets_tui.screens.basic import ConfirmScreen
+from nuggets_tui.screens.dialog import ConfirmScreen
 from nuggets_tui.screens.forms import FormScreen
 from nuggets_tui.screens.log_filter import LogFilterScreen
 from nuggets_tui.screens.typed import LeaveScreen

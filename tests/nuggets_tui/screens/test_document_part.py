@@ -9,7 +9,7 @@ from kits.app_kit import Driver, assert_harmless, opened
 from kits.hostile import HOSTILE
 
 from core.pipeline.service import Pipeline
-from nuggets_tui.screens.basic import LinesScreen
+from nuggets_tui.screens.dialog import LinesScreen
 
 pytestmark = pytest.mark.slow
 REST = "Nothing is tried a sixth time."

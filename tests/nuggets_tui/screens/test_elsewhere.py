@@ -9,7 +9,7 @@ import pytest
 from kits.app_kit import NOW, agent_on, opened, small_memory
 
 from core.graph.edits import delete_note, edit_note
-from nuggets_tui.screens.basic import ConfirmScreen
+from nuggets_tui.screens.dialog import ConfirmScreen
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 

@@ -13,8 +13,7 @@ from core.graph.edits import link_notes
 from core.memory import Memory
 from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.widgets.facts import FactsPane
-from nuggets_tui.widgets.neighbours import NeighboursPane
-from nuggets_tui.widgets.note_view import NotePane
+from nuggets_tui.widgets.note_view import NeighboursPane, NotePane
 from nuggets_tui.widgets.notes import NotesPane
 
 pytestmark = pytest.mark.slow

@@ -13,13 +13,13 @@ from kits.memory_files import fact_object, write_nugget
 
 from core.facts.edits import remember
 from core.memory import Memory
-from nuggets_tui import long_work
-from nuggets_tui.long_work import LongWork
+from nuggets_tui import pace
 from nuggets_tui.notices import dismiss_all
+from nuggets_tui.pace import LongWork
 from nuggets_tui.palette import Palette
 from nuggets_tui.screens.agents import AgentScreen, AgentsScreen
-from nuggets_tui.screens.basic import AskScreen
-from nuggets_tui.screens.imports import ImportReview, ImportScreen
+from nuggets_tui.screens.dialog import AskScreen
+from nuggets_tui.screens.memories import ImportReview, ImportScreen
 
 pytestmark = pytest.mark.slow
 _OURS = (".local", ".nuggets", ".cache", "memory", ".config/nuggets")
@@ -263,7 +263,7 @@ def files_of(home: Path) -> dict[str, bytes | None]:
 async def test_an_import_says_how_far_it_is_and_esc_stops_it_with_nothing_changed(
     person: Path, home: Path, monkeypatch: pytest.MonkeyPatch, words: str
 ) -> None:
-    monkeypatch.setattr(long_work, "PATIENCE", 0.0)
+    monkeypatch.setattr(pace, "PATIENCE", 0.0)
     table = person / "memory.jsonl"
     entity = '{{"type": "entity", "name": "key {0}", "observations": ["says {0}"]}}\n'
     table.write_text("".join(entity.format(one) for one in range(64)))

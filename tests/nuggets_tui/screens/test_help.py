@@ -8,16 +8,14 @@ import pytest
 from kits.app_kit import NARROW, opened
 from textual.content import Content
 
-from nuggets_tui.commands import BY_NAME, GROUPS
-from nuggets_tui.key_map import key_map
-from nuggets_tui.screens.dialog import key_content
+from nuggets_tui.commands import BY_NAME, GROUPS, key_map
+from nuggets_tui.screens.dialog import dialog_here, key_content
 from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.screens.help import (
     DAILY,
     LATER,
     PLACES,
     HelpScreen,
-    dialog_here,
     help_sections,
     section_lines,
 )

@@ -14,7 +14,7 @@ from core.memory import Memory
 from core.model.change import ChangeSet
 from core.model.draft import Draft
 from core.model.note import Note
-from nuggets_tui.screens.basic import ConfirmScreen
+from nuggets_tui.screens.dialog import ConfirmScreen
 from nuggets_tui.screens.entry import EntryScreen
 from nuggets_tui.widgets.audit import AuditPane
 from nuggets_tui.widgets.row_list import RowList

@@ -14,7 +14,7 @@ from core.graph.merging import MergeChoices
 from core.memory import Memory
 from core.model.infer import MetaInput
 from core.model.note import Note
-from nuggets_tui.screens.basic import ConfirmScreen
+from nuggets_tui.screens.dialog import ConfirmScreen
 from nuggets_tui.screens.merge import MergedTextScreen, MergeScreen
 from nuggets_tui.screens.picker import PickerScreen
 from nuggets_tui.widgets.fields import TextField

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from kits.app_kit import Driver, opened
 
-from nuggets_tui.widgets.neighbours import NeighboursPane
+from nuggets_tui.widgets.note_view import NeighboursPane
 from nuggets_tui.widgets.notes import NotesPane
 from nuggets_tui.widgets.search_box import SearchBox
 

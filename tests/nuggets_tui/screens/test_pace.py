@@ -12,8 +12,8 @@ from textual.widgets import Input
 from core.facts.edits import remember
 from core.model.progress import Progress
 from core.services.promotion import PromotionTarget
-from nuggets_tui import long_work, pace
-from nuggets_tui.long_work import StoppedError
+from nuggets_tui import pace
+from nuggets_tui.pace import StoppedError
 from nuggets_tui.screens.choice import ChoiceScreen
 from nuggets_tui.widgets.note_view import NotePane
 
@@ -96,7 +96,7 @@ class SlowWork:
 async def test_esc_stops_long_work_and_leaves_everything_as_it_was(
     home: Path, monkeypatch: pytest.MonkeyPatch, key: str, name: str, words: str
 ) -> None:
-    monkeypatch.setattr(long_work, "PATIENCE", 0.0)
+    monkeypatch.setattr(pace, "PATIENCE", 0.0)
     # The first change of a day makes a backup.
     agent_on(home).change("more", lambda draft: remember(draft, "here", "colour", "blue"))
     target = PromotionTarget(str(home / "MEMORY.md"), "", "", 0, current=True, there=True)
@@ -124,7 +124,7 @@ async def test_esc_stops_long_work_and_leaves_everything_as_it_was(
 
 
 async def test_short_work_shows_no_sign(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(long_work, "PATIENCE", FOREVER)
+    monkeypatch.setattr(pace, "PATIENCE", FOREVER)
     async with opened(home) as app:
         slow = SlowWork()
         monkeypatch.setattr(app.main.session.memory.secrets, "holders", slow)
@@ -138,7 +138,7 @@ async def test_short_work_shows_no_sign(home: Path, monkeypatch: pytest.MonkeyPa
 async def test_an_index_that_was_put_off_is_made_when_somebody_searches(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(long_work, "PATIENCE", 0.0)
+    monkeypatch.setattr(pace, "PATIENCE", 0.0)
     async with opened(home) as app:
         await app.until(lambda: app.main.complete, "the index")
         slow = SlowWork()

@@ -31,11 +31,9 @@ from core.pipeline.database.connection import Database
 from core.pipeline.database.sessions import SessionMemory, SessionScore
 from core.pipeline.records import Origin, PipelineState, Recovery, SessionOverview, SessionPage
 from nuggets_tui import pipeline_session
-from nuggets_tui.screens.basic import LinesReview, LinesScreen
-from nuggets_tui.screens.inbox import InboxScreen
-from nuggets_tui.screens.lists import ListsScreen
-from nuggets_tui.screens.pipeline import PipelineScreen
-from nuggets_tui.screens.pipeline_intake import ProposalsReview, SubmitScreen
+from nuggets_tui.screens.dialog import LinesReview, LinesScreen
+from nuggets_tui.screens.inbox import InboxScreen, ProposalsReview
+from nuggets_tui.screens.pipeline import ListsScreen, PipelineScreen, SubmitScreen
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.row_list import RowList
 

@@ -12,10 +12,9 @@ from kits.fake_ollama import FakeOllama
 from core.daily import count_as_daily
 from core.memory import Memory
 from core.workspace import has_pipeline
-from nuggets_tui.screens.basic import AskScreen, LinesReview, LinesScreen
-from nuggets_tui.screens.inbox import InboxScreen
-from nuggets_tui.screens.pipeline import PipelineScreen
-from nuggets_tui.screens.pipeline_intake import ProposalsReview, SubmitScreen
+from nuggets_tui.screens.dialog import AskScreen, LinesReview, LinesScreen
+from nuggets_tui.screens.inbox import InboxScreen, ProposalsReview
+from nuggets_tui.screens.pipeline import PipelineScreen, SubmitScreen
 from nuggets_tui.widgets.fields import CompletedField, Field, TextField
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.row_list import RowList

@@ -11,7 +11,7 @@ from kits.app_kit import NARROW, WIDE, Driver, opened, small_memory
 from core.graph.edits import create_note
 from core.memory import Memory
 from nuggets_tui.screens.entry import EntryScreen
-from nuggets_tui.screens.reviews import ReflectionReview
+from nuggets_tui.screens.review import ReflectionReview
 from nuggets_tui.widgets.row_list import RowList
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]

@@ -12,7 +12,7 @@ from textual.widgets import Input
 from core.graph.edits import create_note
 from core.memory import Memory
 from core.model.note import replace
-from nuggets_tui.screens.basic import AskScreen
+from nuggets_tui.screens.dialog import AskScreen
 from nuggets_tui.screens.review import ReviewScreen
 from nuggets_tui.widgets.row_list import RowList
 

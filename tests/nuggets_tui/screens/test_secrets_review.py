@@ -12,8 +12,8 @@ from core.facts.edits import remember
 from core.graph.edits import create_note
 from core.memory import Memory
 from core.pipeline.service import Pipeline
-from nuggets_tui.screens.basic import ConfirmScreen
-from nuggets_tui.screens.reviews import SecretsReview
+from nuggets_tui.screens.dialog import ConfirmScreen
+from nuggets_tui.screens.review import SecretsReview
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 

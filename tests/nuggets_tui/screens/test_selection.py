@@ -13,8 +13,8 @@ from kits.app_kit import NARROW, WIDE, Driver, agent_on, opened
 from core.graph.edits import create_note, delete_note, edit_note
 from core.memory import Memory
 from nuggets_tui import listing as listing_room
-from nuggets_tui.screens.basic import ConfirmScreen
 from nuggets_tui.screens.bulk_forms import BulkReview, ScopeScreen, TagsOfManyScreen
+from nuggets_tui.screens.dialog import ConfirmScreen
 from nuggets_tui.screens.merge import MergeScreen
 from nuggets_tui.screens.picker import PickerScreen
 from nuggets_tui.widgets.facts import FactsPane

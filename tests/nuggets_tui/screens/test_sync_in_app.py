@@ -15,7 +15,7 @@ from textual.worker import WorkerCancelled
 from core.graph.edits import create_note, edit_note
 from core.memory import Memory
 from core.sync import Sync, set_up
-from nuggets_tui import detached
+from nuggets_tui import process
 from nuggets_tui.controllers import team as controller
 from nuggets_tui.screens.conflict import ConflictScreen
 from nuggets_tui.screens.entry import EntryScreen
@@ -201,7 +201,7 @@ async def test_closed_the_app_leaves_the_last_sync_to_a_process_nobody_waits_for
 ) -> None:
     pair.settings(f"on_exit = {str(wanted).lower()}")
     started: list[list[str]] = []
-    monkeypatch.setattr(detached, "start", started.append)
+    monkeypatch.setattr(process, "start", started.append)
     async with opened(pair.home, (160, 40)) as app:
         await app.until(lambda: app.main.view.sync is not None)
     assert [words[-3:] for words in started] == ([["--home", str(pair.home), "sync"]] if wanted else [])

@@ -11,12 +11,11 @@ from core.graph.edits import edit_note
 from core.memory import Memory
 from core.pipeline.service import Pipeline
 from core.unsaved import Unsaved, UnsavedTexts
-from nuggets_tui.screens.basic import ConfirmScreen
 from nuggets_tui.screens.conflict import ConflictScreen
+from nuggets_tui.screens.dialog import ConfirmScreen
 from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.screens.forms import FormScreen
-from nuggets_tui.screens.pipeline import PipelineScreen
-from nuggets_tui.screens.pipeline_intake import SubmitScreen
+from nuggets_tui.screens.pipeline import PipelineScreen, SubmitScreen
 from nuggets_tui.screens.typed import LeaveScreen
 from nuggets_tui.screens.unsaved import UnsavedScreen
 from nuggets_tui.widgets.fields import TextField

@@ -13,7 +13,7 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from nuggets_tui.safe_text import content, cut
-from nuggets_tui.widgets.bars import bar, score_bars, stacked
+from nuggets_tui.widgets.row_text import bar, score_bars, stacked
 
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 

@@ -15,8 +15,8 @@ from textual.widgets import Input
 
 from core.model.note import Link, Note
 from core.model.snapshot import Snapshot
-from nuggets_tui.graph.data import GraphData, graph_data
-from nuggets_tui.widgets.graph_view import GraphView
+from nuggets_tui.graph.near import GraphData, graph_data
+from nuggets_tui.widgets.graph import GraphView
 
 pytestmark = pytest.mark.slow
 

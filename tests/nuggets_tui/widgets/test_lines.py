@@ -9,8 +9,7 @@ from core.model.change import NoteChange
 from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.note import Link, Note
 from nuggets_tui.widgets.facts import FactRows
-from nuggets_tui.widgets.line_view import note_change_lines
-from nuggets_tui.widgets.markdown_lines import CHARACTERS, markdown_lines
+from nuggets_tui.widgets.line_view import CHARACTERS, markdown_lines, note_change_lines
 from nuggets_tui.widgets.row_text import cut_middle
 
 

@@ -6,7 +6,7 @@ import pytest
 from textual.geometry import Region, Size
 
 from nuggets_tui.commands import COMMANDS, footer_commands
-from nuggets_tui.widgets.key_bar import _fitting
+from nuggets_tui.widgets.header import _fitting
 from nuggets_tui.widgets.panes import PANES, TABS, regions_for
 
 SIZES = [(100, 18), (120, 35), (160, 45), (161, 45), (240, 80), (99, 40), (120, 17), (80, 18), (40, 6)]
