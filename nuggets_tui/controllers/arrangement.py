@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final, cast
 
 from textual.timer import Timer
 
-from core.app_state import read_state, write_state
 from nuggets_tui import pace
 from nuggets_tui.controllers.controller import Controller, background
 from nuggets_tui.pace import run_in_thread
@@ -19,6 +18,9 @@ if TYPE_CHECKING:
     from nuggets_tui.widgets.graph import GraphPane
 
 _MOST_HOPS = 3
+# The file that says whether Notes lists the notes of facts, and what it holds then.
+_FACT_NOTES: Final = "fact-notes"
+_SHOWN: Final = b"shown"
 
 
 class ArrangementController(Controller):
@@ -46,17 +48,23 @@ class ArrangementController(Controller):
     @background("panes", exclusive=True)
     async def _list_as_saved(self) -> None:
 
+        from core.app_state import read_state
+
         home = self._own_home()
-        if home is not None and await run_in_thread(saved_fact_notes, home) and not self._facts_chosen:
+        shown = home is not None and await run_in_thread(read_state, home, _FACT_NOTES) == _SHOWN
+        if shown and not self._facts_chosen:
             self.main.show(show_facts=True)
 
     @background("panes", exclusive=True)
     async def save(self) -> None:
         """Keeps whether Notes lists the notes of facts."""
 
+        from core.app_state import write_state
+
         home = self._own_home()
         if home is not None:
-            await self.attempt(run_in_thread(save_fact_notes, home, self.view.show_facts))
+            kept = _SHOWN if self.view.show_facts else b""
+            await self.attempt(run_in_thread(write_state, home, _FACT_NOTES, kept))
 
     def _own_home(self) -> Path | None:
         """The memory whose choice is kept: none of a copy of the demo, which goes with the app."""
@@ -254,17 +262,3 @@ class PaceController(Controller):
             self._resting = self.main.set_timer(pace.REST, self.follow_now)
         elif anew:
             self._resting.reset()
-
-
-FILE: Final = "fact-notes"
-_SHOWN: Final = b"shown"
-
-
-def saved_fact_notes(home: Path) -> bool:
-    """Whether the notes of facts are listed."""
-    return read_state(home, FILE) == _SHOWN
-
-
-def save_fact_notes(home: Path, shown: bool) -> bool:
-    """Keeps it; whether there is a place for it. Raises StorageError."""
-    return write_state(home, FILE, _SHOWN if shown else b"")
