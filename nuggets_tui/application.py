@@ -10,7 +10,7 @@ import signal
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar, cast, runtime_checkable
 
 from msgspec.structs import replace
 from textual.actions import ActionParseResult
@@ -24,7 +24,7 @@ from textual.reactive import Initialize, Reactive
 from textual.screen import Screen
 from textual.theme import Theme
 from textual.widget import MountError
-from textual.worker import WorkerFailed
+from textual.worker import WorkerFailed, get_current_worker
 
 from core.settings import AppSettings, Settings
 from nuggets_tui import garbage
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
     from nuggets_tui.screens.dialog import Here
 
+_Answer = TypeVar("_Answer")
 # What a shell is told of a program that was asked to end.
 _TERMINATED: Final = 128 + signal.SIGTERM
 # What a dialog meets that is still being made when the app leaves: its widgets are gone, or will never be there.
@@ -257,6 +258,15 @@ class NuggetsApp(App[None]):
         except NoMatches as error:
             self.log.error(error)
             return False
+
+    async def ask(self, dialog: Screen[_Answer]) -> _Answer | None:
+        """Opens a dialog and comes back with its answer; keys do not wait for who waits for that."""
+        worker = get_current_worker()
+        self.key_queue.asking.add(worker)
+        try:
+            return await self.push_screen_wait(dialog)
+        finally:
+            self.key_queue.asking.discard(worker)
 
     async def action_quit(self) -> None:
         from nuggets_tui.screens.dialog import Dialog

@@ -63,6 +63,8 @@ class KeyQueue:
         self._open = False
         self.waiting: deque[events.Key | events.Paste] = deque()
         self.under_way = False
+        # Work that waits for the answer of a dialog.
+        self.asking: set[Worker[Any]] = set()
         self._alarm: asyncio.TimerHandle | None = None
         # The field that was typed into since a key last waited for its list; whether one waits, and the end of that.
         self._typed_into: MessagePump | None = None
@@ -200,7 +202,8 @@ class KeyQueue:
             self._go_on()
 
     def _openings(self) -> frozenset[Worker[object]]:
-        return frozenset(worker for worker in self._app.workers if worker.group in _WAITED_FOR)
+        found = (worker for worker in self._app.workers if worker.group in _WAITED_FOR)
+        return frozenset(worker for worker in found if worker not in self.asking)
 
     def _go_on_in(self, seconds: float, then: Callable[[], None]) -> None:
         """Goes on after a while, unless something else does before; the alarm also tells one turn from the next."""

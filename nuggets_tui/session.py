@@ -130,7 +130,7 @@ class Session:
         """Edits what somebody saw when they began (`base`), so that a change made meanwhile is a conflict."""
 
         def work() -> tuple[_Result, ChangeSet]:
-            draft = self._draft(base)
+            draft = self.draft(base)
             result = edit(draft)
             return result, self.memory.apply(draft.change_set(reason, author=self.memory.author))
 
@@ -142,13 +142,14 @@ class Session:
         """What an edit would do, written nowhere. base: as in `change_from`; None: the newest state."""
 
         def work() -> ChangeSet:
-            draft = self._draft(base)
+            draft = self.draft(base)
             edit(draft)
             return draft.change_set(reason, author=self.memory.author)
 
         return await run_in_thread(work)
 
-    def _draft(self, base: Snapshot | None) -> Draft:
+    def draft(self, base: Snapshot | None = None) -> Draft:
+        """A draft over what somebody saw when they began; None: over the newest state."""
         present = self.memory.draft()
         if base is None:
             return present

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
+from textual.screen import Screen
 from textual.worker import Worker
 
 from nuggets_tui import notices
@@ -53,6 +54,10 @@ class Controller:
     def notify_error(self, error: Exception) -> None:
         """A notice of an error: what happened and where, what was kept safe, what to do."""
         notices.notify_error(self.main, error)
+
+    async def ask(self, dialog: Screen[_Result]) -> _Result | None:
+        """The answer of a dialog, None where it was left; for work in the background."""
+        return await self.app.ask(dialog)
 
     async def attempt(self, asked: Awaitable[_Result]) -> _Result | None:
         """The result of something asked of the session; None when it failed, which a notice then says."""

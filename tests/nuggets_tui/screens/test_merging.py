@@ -159,7 +159,7 @@ async def test_a_choice_that_cannot_be_is_said_and_the_screen_stays(home: Path) 
     edit = partial(create_note, nugget="project", title="test command", content="x y z")
     note, _ = memory.change("note", edit)
     async with opened(home) as app:
-        app.main.notes.review_merge(stored(home, "db port"), note.id)
+        app.main.run_worker(app.main.notes._merge(stored(home, "db port"), note.id))
         screen = await app.screen(MergeScreen)
         await on_field(app, screen, "title")
         await app.press("space")
