@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+import re
+from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 from msgspec.structs import replace
 
+from core.errors import InvalidInputError
 from core.model.change import Author, ChangeKind
 from core.model.entry import Entry, EntryState
 from core.model.names import iso, parse_iso
@@ -15,6 +18,7 @@ from nuggets_tui.words import Deed, counted, deed, deeds_of
 
 if TYPE_CHECKING:
     from core.memory import Memory
+    from nuggets_tui.widgets.fields import Offer
 
 _PAGE: Final = 500
 
@@ -57,8 +61,9 @@ AUTHORS: Final = {
     "pipeline": "the pipeline",
     "program": "other programs",
 }
-# Days back from today, today included, with what they are called; 0 for all of them.
-DAYS: Final = {1: "today", 2: "since yesterday", 7: "last 7 days", 30: "last 30 days", 365: "last 365 days"}
+_PEOPLE: Final = {label.removeprefix("the "): kind for kind, label in AUTHORS.items()} | {"me": "person"}
+_CONDITION: Final = re.compile(r'\b(by|did|since|run):("[^"]*"|\S+)')
+_MOST_WORDS: Final = 200
 
 
 class Scope(msgspec.Struct, frozen=True):
@@ -151,13 +156,54 @@ def listed(memory: Memory, scope: Scope, limit: int, until: str | None = None) -
     return found[:limit]
 
 
-def since_days(scope: Scope, days: int, now: datetime) -> Scope:
-    """The scope narrowed to so many days, today included, as the local clock has them; 0: to none."""
-    if not days:
-        return replace(scope, since="", since_label="")
-    midnight = now.astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
-    begun = (midnight - timedelta(days=days - 1)).replace(tzinfo=None).astimezone()
-    return replace(scope, since=iso(begun), since_label=DAYS.get(days, f"last {days} days"))
+def read_filter(text: str, scope: Scope, now: datetime) -> Scope:
+    """The scope narrowed as it is typed: by:claude did:hid since:7d run:ID, and words. Raises InvalidInputError."""
+    from nuggets_tui.cli.moments import moment
+
+    asked: dict[str, list[str]] = {}
+
+    def take(found: re.Match[str]) -> str:
+        asked.setdefault(found[1], []).append(found[2].strip('"'))
+        return " "
+
+    words = " ".join(_CONDITION.sub(take, text).split())[:_MOST_WORDS]
+    unknown = [name for name in asked.get("did", ()) if name not in BY_NAME]
+    if unknown:
+        raise InvalidInputError(
+            f'no kind of change is called "{unknown[0][:80]}"', todo=f"give one of {', '.join(BY_NAME)}"
+        )
+    since = asked.get("since", [""])[-1]
+    return replace(
+        scope.cleared(),
+        authors=tuple(_PEOPLE.get(name.casefold(), name) for name in asked.get("by", ())),
+        deeds=tuple(asked.get("did", ())),
+        run=asked.get("run", [""])[-1],
+        text=words,
+        since=iso(moment(since, now.astimezone())) if since else "",
+        since_label=since if since in ("", "today") else f"since {since}",
+    )
+
+
+def filter_offers(counts: Sequence[tuple[str, str, str, int]], typed: str) -> list[Offer]:
+    """What may follow a filter that is being typed. counts: of `History.counts`."""
+    from nuggets_tui.widgets.fields import Offer
+
+    found: dict[str, int] = {}
+    for kind, name, change, count in counts:
+        for who in filter(None, (AUTHORS.get(kind, "").removeprefix("the "), name)):
+            said = f'by:"{who}"' if " " in who else f"by:{who}"
+            found[said] = found.get(said, 0) + (count if change != "hit" else 0)
+    known = [(said, f"{count:,}") for said, count in found.items() if count]
+    known += [(f"did:{one.name}", one.label) for one in DEEDS]
+    known += [(f"since:{day}", "") for day in ("today", "yesterday", "7d", "30d")]
+    last = typed.rpartition(" ")[2]
+    if not last:
+        return []
+    return [
+        Offer(said[len(last) :], said, about)
+        for said, about in known
+        if said.startswith(last) and said != last
+    ]
 
 
 PAGE: Final = 200

@@ -16,7 +16,6 @@ from nuggets_tui.safe_text import safe_line
 from nuggets_tui.words import deed
 
 if TYPE_CHECKING:
-    from nuggets_tui.agent_files import AgentHere
     from nuggets_tui.screens.agents import Changes
     from nuggets_tui.screens.main import MainScreen
     from nuggets_tui.session import Session
@@ -44,39 +43,30 @@ class AgentsController(Controller):
     @background("open")
     async def connect(self) -> None:
         """Lists the agents, those first that are on this machine."""
-        from nuggets_tui.agent_files import agents_here
-        from nuggets_tui.screens.agents import AgentsScreen
-
-        if self._is_demo():
-            return
-        found = await self.attempt(run_in_thread(agents_here, Path(self.view.home)))
-        if found is not None:
-            self.app.push_screen(AgentsScreen(found), self._chosen)
-
-    def _is_demo(self) -> bool:
-        """Whether this is a copy that is deleted on quitting, which is then said."""
-        demo = self.app.is_demo(self.view.home)
-        if demo:
-            self.notify("This copy of the demo is deleted when you quit. Open your own memory to connect.")
-        return demo
-
-    def _chosen(self, name: str | None) -> None:
-        if name is not None:
-            self.preview(name)
+        await self._connect(None)
 
     @background("open")
     async def preview(self, name: str) -> None:
         """Shows what connecting an agent does to its files; of a connected one, how it stands."""
+        await self._connect(name)
+
+    async def _connect(self, name: str | None) -> None:
         from core.agents.targets import AGENT_FILES
         from nuggets_tui.agent_files import agents_here
-        from nuggets_tui.screens.agents import AgentScreen
+        from nuggets_tui.screens.agents import AgentScreen, agents_choice
 
-        if self._is_demo():
+        if self.app.is_demo(self.view.home):
+            self.notify("This copy of the demo is deleted when you quit. Open your own memory to connect.")
             return
         home = Path(self.view.home)
         found = await self.attempt(run_in_thread(agents_here, home))
         if found is None:
             return
+        if name is None:
+            chosen = await self.ask(agents_choice(found))
+            if chosen is None:
+                return
+            name = chosen
         agent = next(one for one in found if one.name == name)
         plan = partial(_planned, name, home)
         changes = await self.attempt(plan(False))
@@ -85,15 +75,10 @@ class AgentsController(Controller):
         known = AGENT_FILES[name]
         remarks = tuple(filter(None, (known.without.get("user", ""), known.next_step)))
         act = partial(_carried_out, name, home)
-        screen = AgentScreen(agent, changes, plan, act, remarks=remarks)
-        self.app.push_screen(screen, partial(self._done, agent))
-
-    def _done(self, agent: AgentHere, done: str | None) -> None:
-        if done is None:
-            return
+        done = await self.ask(AgentScreen(agent, changes, plan, act, remarks=remarks))
         if done == "connected":
-            self._await_recall_of(agent)
-        else:
+            await self._await_recall_of(agent.name, agent.title)
+        elif done is not None:
             self._awaited.pop(agent.name, None)
             self._show_awaited()
             self.notify(f"{agent.title} is no longer connected. Its files are as they were.")
@@ -109,18 +94,16 @@ class AgentsController(Controller):
         """The next memory is looked at anew."""
         self._awaited, self._looked_in = {}, None
 
-    @background("first-recall")
-    async def _await_recall_of(self, agent: AgentHere) -> None:
+    async def _await_recall_of(self, name: str, title: str) -> None:
         session = self.session
         callers: Mapping[str, str] = {}
         with suppress(NuggetsError):
             callers = await session.read(session.memory.history.callers)
-        if session is not self.main.open_session:
-            return
-        self.notify(f"{agent.title} is connected. Start it anew.")
-        if not _recall_of(agent.name, callers):
-            self._awaited[agent.name] = agent.title
-        self._show_awaited()
+        if session is self.main.open_session:
+            self.notify(f"{title} is connected. Start it anew.")
+            if not _recall_of(name, callers):
+                self._awaited[name] = title
+            self._show_awaited()
 
     @background("first-recall")
     async def _look_for_recalls(self) -> None:
@@ -130,18 +113,21 @@ class AgentsController(Controller):
         self._looked_in = session
         if first and log.seen_to > _YOUNG and not self._awaited:
             return
+        # A log that cannot be read is told of where it is shown.
         with suppress(NuggetsError):
-            # A log that cannot be read is told of where it is shown.
             callers = await session.read(session.memory.history.callers, after)
             if first:
                 await self._begin(session, callers)
-            if session is not self.main.open_session:
-                return
             for name, title in list(self._awaited.items()):
-                id = _recall_of(name, callers)
+                id = _recall_of(name, callers) if session is self.main.open_session else ""
                 if id and self._awaited.pop(name, ""):
                     self._show_awaited()
-                    self._tell_of(title, id)
+                    # Recalls of one caller become one entry in a while: then only that there was one.
+                    what = "something"
+                    with suppress(NuggetsError):
+                        entry, _ = await session.entry_now(id)
+                        what = safe_line(deed(entry.change_set, quoted=True).what, _WHAT)
+                    self.notify(f"{title} recalled {what} for the first time: it is connected.")
 
     async def _begin(self, session: Session, callers: Mapping[str, str]) -> None:
         """Of a memory that no agent asked yet, the agents that are connected are waited for."""
@@ -157,15 +143,6 @@ class AgentsController(Controller):
                 self._awaited |= waiting
                 self._show_awaited()
 
-    @background("tell-recall")
-    async def _tell_of(self, title: str, id: str) -> None:
-        """Says what was recalled. Recalls of one caller become one entry in a while: then only that there was one."""
-        what = "something"
-        with suppress(NuggetsError):
-            entry, _ = await self.session.entry_now(id)
-            what = safe_line(deed(entry.change_set, quoted=True).what, _WHAT)
-        self.notify(f"{title} recalled {what} for the first time: it is connected.")
-
     def _show_awaited(self) -> None:
         """Says in the header, and in the greeting of an empty memory, whose first recall is waited for."""
         self.main.show(awaited=tuple(self._awaited.values()))
@@ -178,10 +155,9 @@ async def _planned(name: str, home: Path, remove: bool) -> Changes:
     """What connecting, or taking that back, would do to the files of an agent."""
     from nuggets_tui.agent_files import change_agent, command_for, user_place
 
-    def work() -> Changes:
-        return change_agent(name, user_place(), command_for(home), remove=remove, dry_run=True)
-
-    return await run_in_thread(work)
+    return await run_in_thread(
+        lambda: change_agent(name, user_place(), command_for(home), remove=remove, dry_run=True)
+    )
 
 
 async def _carried_out(name: str, home: Path, remove: bool, seen: Changes) -> tuple[bool, Changes]:

@@ -81,6 +81,11 @@ class Controller:
 
         return await self.attempt(unless_stopped())
 
+    async def look(self, words: str, begin: Callable[[LongWork], Awaitable[_Result]]) -> _Result | None:
+        """Long work that somebody waits for and esc stops. begin: gets what it reports its progress to."""
+        work = LongWork(words)
+        return await self.long_work(words, begin(work), work)
+
     # What the screen tells
 
     def mounted(self) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Awaitable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Final, Literal
 
 from msgspec.structs import replace
@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from core.errors import ConflictError, InvalidInputError, NotFoundError, NuggetsError
 from core.model.change import ChangeSet
 from nuggets_tui.controllers.controller import Controller, background
-from nuggets_tui.log import Log, LogLine, Scope, newest_entries, older_entries
+from nuggets_tui.log import Log, LogLine, Scope, filter_offers, newest_entries, older_entries, read_filter
 from nuggets_tui.pace import run_in_thread
 from nuggets_tui.safe_text import safe_line
 from nuggets_tui.session import PendingConflict
@@ -20,19 +20,14 @@ from nuggets_tui.widgets.audit import AuditPane
 from nuggets_tui.words import deed
 
 if TYPE_CHECKING:
-    from core.model.note import Note
     from nuggets_tui.screens.main import MainScreen
     from nuggets_tui.session import Session
 
-_NOTHING_TO_UNDO = (
-    "You have no change to undo. To undo a change of others, go to it in the audit log: {pane_audit}, "
-    "then {undo}."
-)
-_NOTHING_TO_REDO = (
-    "There is nothing to redo. To redo an older change, open it in the audit log: {pane_audit}, then enter."
-)
-
-Turned = ChangeSet | NotFoundError | ConflictError | InvalidInputError
+_NOTHING: Final = {
+    "undo": "You have no change to undo. To undo a change of others, go to it in the audit log: {pane_audit}, "
+    "then {undo}.",
+    "redo": "There is nothing to redo. To redo an older change, open it in the audit log: {pane_audit}, then enter.",
+}
 # Characters of what was changed; the audit log has it whole.
 _LONGEST: Final = 200
 
@@ -48,13 +43,17 @@ class HistoryController(Controller):
         """Shows the memory after a change of mine, and says what was done and which `key` turns it back."""
         self._last_was_teams = self._is_teams(done)
         mine = {(each.id, each.after.updated_at) for each in done.notes if each.after is not None}
-        self.main.show(own=self.view.own | mine)
-        self.main.show_snapshot(self.session.snapshot)
+        self.main.show_snapshot(self.session.snapshot, own=self.view.own | mine)
         self.main.show_team()
         if done.empty and done.kind not in ("undo", "redo", "decision"):
             self.notify(f"{said or 'Nothing to change'}.")
         else:
-            self._notify_done(done, said, key)
+            told, keys = deed(done, quoted=True), self.view.keys
+            again = f"{keys.key('verify' if done.mends else 'redo')} redoes it"
+            key = key or (again if done.kind == "undo" else f"{keys.key('undo')} undoes it")
+            where = " in the team's notes" if self._last_was_teams else ""
+            said = said or f"{told.verb.capitalize()} {safe_line(told.what, _LONGEST)}"
+            self.notify(f"{said}{where}. {key}.")
             if done.kind in ("edit", "import"):
                 self._warn_of_credentials(done)
         self.main.selection.release(done)
@@ -66,15 +65,6 @@ class HistoryController(Controller):
             key = self.view.keys.key("secrets")
             text = "The text" if done.kind == "edit" else "Imported text"
             self.warn(f"{text} may hold a credential ({', '.join(kinds)}). {key} masks or allows it.")
-
-    def _notify_done(self, done: ChangeSet, said: str, key: str) -> None:
-        told = deed(done, quoted=True)
-        keys = self.view.keys
-        again = f"{keys.key('verify' if done.mends else 'redo')} redoes it"
-        key = key or (again if done.kind == "undo" else f"{keys.key('undo')} undoes it")
-        where = " in the team's notes" if self._last_was_teams else ""
-        said = said or f"{told.verb.capitalize()} {safe_line(told.what, _LONGEST)}"
-        self.notify(f"{said}{where}. {key}.")
 
     def _is_teams(self, done: ChangeSet) -> bool:
         """Whether a change is one of the team's notes."""
@@ -102,52 +92,57 @@ class HistoryController(Controller):
     def undo(self) -> None:
         """Takes back my last change; in the log, the entry under the cursor, once it was looked at."""
         pane = self.main.focused
-        if isinstance(pane, AuditPane):
-            if pane.can_be_undone:
-                self.open_entry(pane.entry_under_cursor, undoing=True)
-            elif pane.entry_under_cursor:
-                said = (
-                    "An undo or a redo can't be undone from its own row. To redo a change, open the one marked "
-                    "↶ undone and press {redo}."
-                )
-                self.notify(self.view.keys.filled(said))
-        else:
-            self._undo_last()
-
-    @background("change")
-    async def _undo_last(self) -> None:
-        session = await self._last_turned("undo")
-        if session is not None:
-            self._turned(
-                await self.attempt(_turn(session.write(session.memory.history.undo))),
-                _NOTHING_TO_UNDO,
-                session,
+        if not isinstance(pane, AuditPane):
+            self._turn_last("undo")
+        elif pane.can_be_undone:
+            self.open_entry(pane.entry_under_cursor, undoing=True)
+        elif pane.entry_under_cursor:
+            said = (
+                "An undo or a redo can't be undone from its own row. To redo a change, open the one marked "
+                "↶ undone and press {redo}."
             )
+            self.notify(self.view.keys.filled(said))
 
-    @background("change")
-    async def redo(self) -> None:
+    def redo(self) -> None:
         """Does again what I took back last."""
-        session = await self._last_turned("redo")
-        if session is not None:
-            self._turned(
-                await self.attempt(_turn(session.write(session.memory.history.redo))),
-                _NOTHING_TO_REDO,
-                session,
-            )
+        self._turn_last("redo")
 
-    async def _last_turned(self, kind: Literal["undo", "redo"]) -> Session | None:
-        """The session in which the person's last change was made, own or of the team; None where that fails."""
-        team = self.main.team_session
-        if team is None:
-            return self.session
-        times = await self.attempt(
-            run_in_thread(lambda: [one.memory.history.next_turn(kind) for one in (self.session, team)])
-        )
-        if times is None:
-            return None
-        own, others = times
-        # Within one millisecond that counts where they changed something last.
-        return team if others > own or (others == own and self._last_was_teams) else self.session
+    @background("change")
+    async def _turn_last(self, kind: Literal["undo", "redo"]) -> None:
+        """In the memory in which the person changed something last, own or of the team."""
+        session, team = self.session, self.main.team_session
+        if team is not None:
+            times = await self.attempt(
+                run_in_thread(lambda: [one.memory.history.next_turn(kind) for one in (session, team)])
+            )
+            if times is None:
+                return
+            own, others = times
+            # Within one millisecond that counts where they changed something last.
+            if others > own or (others == own and self._last_was_teams):
+                session = team
+        await self._turn(session, kind)
+
+    async def _turn(self, session: Session, kind: Literal["undo", "redo"], entry_id: str = "") -> None:
+        history = session.memory.history
+        turn = history.undo if kind == "undo" else history.redo
+        try:
+            done = await session.write(turn, *([entry_id] if entry_id else []))
+        except NotFoundError:
+            self.notify(self.view.keys.filled(_NOTHING[kind]))
+        except ConflictError as error:
+            from nuggets_tui.screens.conflict import in_the_way
+
+            self.warn(f"This cannot be done now. {in_the_way(error, session.snapshot, self.view.keys)}")
+        except InvalidInputError as error:
+            if error.remedy is None or error.remedy.name != "undo":
+                self.notify_error(error)
+            else:
+                self._ask_to_undo_before(error.remedy.about, session)
+        except NuggetsError as error:
+            self.notify_error(error)
+        else:
+            self.changed(done)
 
     @background("open")
     async def _ask_to_undo_before(self, entry_id: str, session: Session) -> None:
@@ -157,8 +152,7 @@ class HistoryController(Controller):
         found = await self.attempt(session.entry_now(entry_id))
         if found is None:
             return
-        entry = found[0]
-        told = await run_in_thread(lambda: deed(entry.change_set, quoted=True))
+        told = await run_in_thread(deed, found[0].change_set, quoted=True)
         what = safe_line(f"{told.verb} {told.what}", _LONGEST)
         question = ConfirmScreen(
             "Masking cannot be undone",
@@ -166,32 +160,8 @@ class HistoryController(Controller):
             f"The change before it: {what}.",
             yes="undo the change before it",
         )
-
-        def answered(sure: bool | None) -> None:
-            if sure:
-                self._undo_entry(entry_id, session)
-
-        self.app.push_screen(question, answered)
-
-    @background("change")
-    async def _undo_entry(self, entry_id: str, session: Session) -> None:
-        asked = session.write(session.memory.history.undo, entry_id)
-        self._turned(await self.attempt(_turn(asked)), _NOTHING_TO_UNDO, session)
-
-    def _turned(self, done: Turned | None, nothing: str, session: Session) -> None:
-        if isinstance(done, InvalidInputError):
-            if done.remedy is not None and done.remedy.name == "undo":
-                self._ask_to_undo_before(done.remedy.about, session)
-            else:
-                self.notify_error(done)
-        elif isinstance(done, NotFoundError):
-            self.notify(self.view.keys.filled(nothing))
-        elif isinstance(done, ConflictError):
-            from nuggets_tui.screens.conflict import in_the_way
-
-            self.warn(f"This cannot be done now. {in_the_way(done, session.snapshot, self.view.keys)}")
-        elif done is not None:
-            self.changed(done)
+        if await self.ask(question):
+            await self._turn(session, "undo", entry_id)
 
     @background("open")
     async def open_entry(self, entry_id: str, *, undoing: bool = False) -> None:
@@ -210,15 +180,10 @@ class HistoryController(Controller):
         parts = await self.attempt(self.session.parts(entry.change_set)) or ()
         # Of an entry of ten thousand things even this takes a while.
         told = await run_in_thread(deed, entry.change_set)
+        changed = lambda done, key: self.changed(done, key=key)  # noqa: E731
         self.app.push_screen(
-            EntryScreen(self.session, entry, parts, taken_back, self._changed_in_entry, told, undoing=undoing)
+            EntryScreen(self.session, entry, parts, taken_back, changed, told, undoing=undoing)
         )
-
-    def open_entry_of_other(self, entry_id: str, undoing: bool) -> None:
-        self.open_entry(entry_id, undoing=undoing)
-
-    def _changed_in_entry(self, done: ChangeSet, key: str) -> None:
-        self.changed(done, key=key)
 
     # Conflicts
 
@@ -251,62 +216,45 @@ class HistoryController(Controller):
         if clash is not None:
             text_store = self.main.texts.text_store("conflict", entry_id, clash.title)
             waiting = max(1, len(self.view.waiting))
-            self.app.push_screen(
-                ConflictScreen(session, clash, text_store=text_store, waiting=waiting), self.resolved
-            )
+            done = await self.ask(ConflictScreen(session, clash, text_store=text_store, waiting=waiting))
+            self.resolved(done)
 
     async def session_of_entry(self, entry_id: str) -> Session:
         """The session of the memory in whose log an entry stands: the team's where only that has it."""
         team = self.main.team_session
         if team is None:
             return self.session
-        return team if await run_in_thread(_stands_in, team, self.session, entry_id) else self.session
+
+        def stands_in_teams() -> bool:
+            for one in (self.session, team):
+                with contextlib.suppress(NotFoundError):
+                    one.memory.history.entry(entry_id)
+                    return one is team
+            return False
+
+        return team if await run_in_thread(stands_in_teams) else self.session
 
     def resolved(self, resolved: tuple[ChangeSet, str] | None) -> None:
         """A conflict was settled; None when its dialog was left."""
         if resolved is None:
             again = f"{self.view.keys.key('conflicts')} opens it again."
             self.notify(f"The conflict waits in the audit log, with what you typed. {again}")
-            return
-        self.changed(*resolved)
+        else:
+            self.changed(*resolved)
 
 
 def _new_credentials(done: ChangeSet) -> tuple[str, ...]:
     """The kinds of what looks like a credential in the notes of a change, and was not in them before."""
-    written = [
-        (each.before, each.after)
-        for each in done.notes
-        if each.after is not None and (each.before is None or _text(each.before) != _text(each.after))
-    ]
-    if not written:
-        return ()
-    from core.model.secrets import secrets_of
-
     kinds: dict[str, None] = {}
-    for before, after in written:
+    for each in done.notes:
+        before, after = each.before, each.after
+        if after is None or (before and (before.title, before.content) == (after.title, after.content)):
+            continue
+        from core.model.secrets import secrets_of
+
         known = secrets_of(before) if before is not None else ()
         kinds |= dict.fromkeys(held.kind for held in secrets_of(after) if held not in known)
     return tuple(kinds)
-
-
-def _text(note: Note) -> tuple[str, ...]:
-    return note.title, note.content
-
-
-def _stands_in(session: Session, other: Session, entry_id: str) -> bool:
-    """Whether an entry stands in the log of a session, and not in that of another one."""
-    for one in (other, session):
-        with contextlib.suppress(NotFoundError):
-            one.memory.history.entry(entry_id)
-            return one is session
-    return False
-
-
-async def _turn(asked: Awaitable[ChangeSet]) -> Turned:
-    try:
-        return await asked
-    except (NotFoundError, ConflictError, InvalidInputError) as error:
-        return error
 
 
 # Lines that fill a pane.
@@ -391,7 +339,7 @@ class AuditController(Controller):
         session, seen = self.main.open_session, self.view.log
         if session is None or not seen.loaded:
             return
-        with suppress(NuggetsError):
+        with contextlib.suppress(NuggetsError):
             # A log that cannot be read is told of where it is shown.
             newest = await session.read(session.memory.history.newest)
             if session is self.main.open_session and newest != seen.seen_to:
@@ -423,16 +371,35 @@ class AuditController(Controller):
 
     @background("open", exclusive=True)
     async def filter(self) -> None:
-        """Chooses what of the log is shown; all of it again where something was chosen before."""
-        from nuggets_tui.screens.log_filter import LogFilterScreen, offered
+        """Asks what of the log is wanted; all of it again where something was asked for before."""
+        from nuggets_tui.screens.dialog import AskScreen
 
         if self.clear_filters():
             self.notify(self.view.keys.filled("Audit log: the filter is off. {log_filter} sets one."))
             return
-        found = await self.attempt(run_in_thread(offered, self.session.memory))
-        if found is not None:
-            screen = LogFilterScreen(self._scope, found, self.main.selection.target(), self.session.clock())
-            self.app.push_screen(screen, self._filtered)
+        counts = await self.attempt(run_in_thread(self.session.memory.history.counts))
+        if counts is None:
+            return
+        now = self.session.clock()
+
+        async def read(text: str) -> Scope:
+            return read_filter(text, self._scope, now)
+
+        scope = await self.ask(
+            AskScreen(
+                "Filter the audit log",
+                "by:claude, by:you, by:agents · did:edited, did:hid, did:reflection · since:yesterday, since:7d · "
+                "run:ID · words of titles and reasons",
+                "Filter",
+                read,
+                hint="such as: by:agents since:7d token",
+                does="filter",
+                offers_for=partial(filter_offers, counts),
+            )
+        )
+        if scope is not None:
+            self.show_log_of(scope)
+            self.main.go_to("audit")
 
     def clear_filters(self) -> bool:
         """Shows the whole log again; False when it is shown already."""
@@ -441,11 +408,6 @@ class AuditController(Controller):
         self.show_log_of(self._scope.cleared())
         self.main.go_to("audit")
         return True
-
-    def _filtered(self, scope: Scope | None) -> None:
-        if scope is not None:
-            self.show_log_of(scope)
-            self.main.go_to("audit")
 
 
 def _was_typed(line: LogLine) -> bool:

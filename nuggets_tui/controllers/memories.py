@@ -12,7 +12,6 @@ from nuggets_tui.pace import LongWork, run_in_thread
 from nuggets_tui.widgets.header import short_path
 
 if TYPE_CHECKING:
-    from core.memories import FoundMemory
     from core.memory import ReadSource
     from core.model.progress import Progress
     from nuggets_tui.agent_files import AgentHere
@@ -29,22 +28,30 @@ class MemoriesController(Controller):
         # What the greeting offers, each with the key at its place.
         self._offers: tuple[Offer, ...] = ()
 
-    def choose(self) -> None:
+    @background("open")
+    async def choose(self) -> None:
         """A list of the memories found, to read or to open."""
-        from nuggets_tui.screens.memories import MemoriesScreen
+        from core.memories import pages
+        from nuggets_tui.screens.memories import PagesScreen, memories_here, memory_choice
 
-        self.app.push_screen(MemoriesScreen(self.view.home, self.main.opening.clock()), self._open_found)
-
-    def _open_found(self, path: str | None) -> None:
-        if path is None:
-            return
-        if path == self.view.home:
+        home, now = self.view.home, self.main.opening.clock()
+        looking = LongWork("looking for memories", stops=False)
+        found = await self.long_work(looking.words, run_in_thread(memories_here, home), looking) or ()
+        while True:
+            path = await self.ask(memory_choice(found, home, now))
+            one = next((each for each in found if each.path == path), None)
+            if one is None or one.kind != "claude":
+                break
+            listed = await self.attempt(run_in_thread(pages, Path(one.path))) or ()
+            if await self.ask(PagesScreen(one, listed, now)) is not None:
+                break
+        if path == home:
             self.notify("This memory is open already.")
-            return
-        self.main.opening.open_another(
-            Path(path),
-            f"Opened {short_path(path)}. To start with it, run `nuggets --home {short_path(path)}`.",
-        )
+        elif path is not None:
+            self.main.opening.open_another(
+                Path(path),
+                f"Opened {short_path(path)}. To start with it, run `nuggets --home {short_path(path)}`.",
+            )
 
     def welcomed(self) -> None:
         """Looks for memories and agents that are there already."""
@@ -69,8 +76,7 @@ class MemoriesController(Controller):
         """Takes up what the greeting offers by a key; False where it offers nothing by it."""
         if not (self.view.begins and self.view.past is None):
             return False
-        keys = (str(place) for place in range(1, len(self._offers) + 1))
-        offer = next((offer for offer, own in zip(self._offers, keys, strict=True) if own == key), None)
+        offer = next((one for place, one in enumerate(self._offers, 1) if str(place) == key), None)
         if offer is None:
             return False
         if offer.agent:
@@ -104,8 +110,14 @@ class ImportsController(Controller):
 
     @background("open")
     async def choose(self) -> None:
-        """Lists what was found on this machine."""
-        from nuggets_tui.screens.memories import ImportScreen, files_here, memories_here
+        """Lists what was found on this machine, or takes a path."""
+        from nuggets_tui.screens.memories import (
+            ANOTHER,
+            files_here,
+            import_choice,
+            memories_here,
+            path_screen,
+        )
 
         home = self.view.home
         looking = LongWork("looking for memories", stops=False)
@@ -113,56 +125,42 @@ class ImportsController(Controller):
         if found is None:
             return
         files = await self.long_work(looking.words, run_in_thread(files_here, home), looking) or ()
-        others = importable(found, home)
+        others = [one for one in found if not one.problem and one.path != home]
+        path: str | None = ANOTHER
         if others or files:
-            self.app.push_screen(ImportScreen(others, self.session.clock(), files), self._chosen)
-        else:
-            self._ask_path()
-
-    def _chosen(self, path: str | None) -> None:
-        from nuggets_tui.screens.memories import ANOTHER
-
+            path = await self.ask(import_choice(others, self.session.clock(), files))
         if path == ANOTHER:
-            self._ask_path()
-        elif path is not None:
-            self.preview(path)
-
-    def _ask_path(self) -> None:
-        from nuggets_tui.screens.memories import path_screen
-
-        self.app.push_screen(path_screen(self._path), self._typed)
-
-    def _typed(self, path: str | None) -> None:
+            path = await self.ask(path_screen(self._path))
+            self._path = path or self._path
         if path:
-            self._path = path
-            self.preview(path)
+            await self._preview(path)
 
     @background("open")
     async def preview(self, source: str) -> None:
         """Reads a file or a folder and shows what of it would come in."""
+        await self._preview(source)
+
+    async def _preview(self, source: str) -> None:
         from nuggets_tui.screens.memories import ImportReview
 
         session = self.session
-        reading = LongWork("reading")
-        read = await self.long_work(
-            reading.words, session.read(_read, session, source, reading.report_progress), reading
+        read = await self.look(
+            "reading", lambda work: session.read(_read, session, source, work.report_progress)
         )
         if read is None:
             return
-        comparing = LongWork("comparing")
-        proposed = await self.long_work(
-            comparing.words,
-            session.read(
-                session.memory.exchange.bring, read, dry_run=True, progress=comparing.report_progress
-            ),
-            comparing,
+        bring = session.memory.exchange.bring
+        proposed = await self.look(
+            "comparing",
+            lambda work: session.read(bring, read, dry_run=True, progress=work.report_progress),
         )
         if proposed is None or session is not self.main.open_session:
             return
         if not (proposed.of("new") or proposed.of("conflict") or proposed.left_out):
             self.notify("Nothing to import: this memory holds all of it already.")
             return
-        self.app.push_screen(ImportReview(session, read, proposed), self.main.history.reviewed)
+        done = await self.ask(ImportReview(session, read, proposed))
+        self.main.history.reviewed(done)
 
 
 def _read(session: Session, source: str, progress: Progress) -> ReadSource:
@@ -172,15 +170,7 @@ def _read(session: Session, source: str, progress: Progress) -> ReadSource:
     except InvalidInputError as error:
         if error.code is not ErrorCode.UNKNOWN_FORMAT:
             raise
+        todo = "choose another file or folder"
         raise InvalidInputError(
-            error.what,
-            code=error.code,
-            where=error.where,
-            kept=error.kept,
-            todo="choose another file or folder",
+            error.what, code=error.code, where=error.where, kept=error.kept, todo=todo
         ) from error
-
-
-def importable(found: tuple[FoundMemory, ...], home: str) -> tuple[FoundMemory, ...]:
-    """The memories that can be brought into the one that is open."""
-    return tuple(one for one in found if not one.problem and one.path != home)

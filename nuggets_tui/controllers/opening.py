@@ -296,8 +296,8 @@ class OpeningController(Controller):
         self.main.show(trouble=error.message)
         self.notify_error(error)
 
-    def show_snapshot(self, snapshot: Snapshot) -> None:
-        """Shows the memory as it is now; what changed glows."""
+    def show_snapshot(self, snapshot: Snapshot, **changes: object) -> None:
+        """Shows the memory as it is now, with other changes of the view; what changed glows."""
         before = self.view
         fresh = changed_notes(before.snapshot, snapshot) if before.snapshot is not snapshot else before.fresh
         if before.trouble:
@@ -313,6 +313,7 @@ class OpeningController(Controller):
             fresh=fresh,
             trouble="",
             note_id=note_id,
+            **changes,
         )
         self._follow_settings()
         self.main.audit.read_log()

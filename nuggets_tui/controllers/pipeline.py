@@ -172,7 +172,7 @@ class PipelineController(Controller):
             self._pipeline_session,
             self.session,
             self._pipeline_wrote,
-            self.main.history.open_entry_of_other,
+            lambda id, undoing: self.main.history.open_entry(id, undoing=undoing),
             tuple(map(Content, waiting)),
         )
         self.app.push_screen(screen, self._pipeline_left)

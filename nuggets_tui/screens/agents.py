@@ -6,22 +6,19 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from textual import on, work
-from textual.app import ComposeResult
+from textual import work
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.widgets import Static
 
 from nuggets_tui.agent_files import PART_WORDS, STATE_WORDS, AgentHere, changed_files, difference
 from nuggets_tui.notices import warn
 from nuggets_tui.safe_text import content, safe_line
 from nuggets_tui.screens.choice import ChoiceScreen
-from nuggets_tui.screens.dialog import Dialog, key_content
-from nuggets_tui.widgets.fields import Sides
+from nuggets_tui.screens.dialog import BrowseScreen, key_content
 from nuggets_tui.widgets.header import short_path
-from nuggets_tui.widgets.line_view import LineView, diff_text_lines, wrapped
+from nuggets_tui.widgets.line_view import MakeLines, diff_text_lines, wrapped
 from nuggets_tui.widgets.row_list import Row, RowList
-from nuggets_tui.widgets.row_text import MUTED, cut_middle, sides
+from nuggets_tui.widgets.row_text import MUTED, path_line, sides
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
@@ -31,7 +28,6 @@ _STYLES: Final = {
     "current": "$text-success", "outdated": "$text-warning", "foreign": "$text-error", "broken": "$text-error",
     "ignored": "$text-error", "absent": MUTED,
 }  # fmt: skip
-_PATH: Final = 200
 # What an agent's files become: for connecting it, or with `remove` for taking that back.
 Changes = tuple["FileChange", ...]
 Plan = Callable[[bool], Awaitable[Changes]]
@@ -39,22 +35,20 @@ Plan = Callable[[bool], Awaitable[Changes]]
 CarryOut = Callable[[bool, Changes], Awaitable[tuple[bool, Changes]]]
 
 
-class AgentsScreen(ChoiceScreen):
+def agents_choice(agents: Sequence[AgentHere]) -> ChoiceScreen:
     """Answers with the name of an agent. Those that are not on this machine are told last and cannot be chosen."""
-
-    heading = "Connect an agent"
-    keys = "⏎  preview · ↑↓  choose · esc  close"
+    here = [one for one in agents if one.installed or not one.untouched]
+    away = [one for one in agents if one not in here]
+    absent = Content.styled("not found on this machine", MUTED)
+    rows = [
+        *map(_agent_row, here),
+        *(Row(one.name, (sides(content(one.title, MUTED), absent), Content("")), False) for one in away),
+    ]
     said = (
         "A connected agent asks this memory and keeps what it learns here. You see every line before anything is "
         "written, and you can take it back."
     )
-
-    def __init__(self, agents: Sequence[AgentHere]) -> None:
-        here = [one for one in agents if one.installed or not one.untouched]
-        away = [one for one in agents if one not in here]
-        if not here:
-            self.keys = "esc  close"
-        super().__init__([*map(_agent_row, here), *map(_absent_row, away)])
+    return ChoiceScreen(rows, "Connect an agent", said, "preview" if here else "")
 
 
 def _agent_row(one: AgentHere) -> Row:
@@ -68,22 +62,11 @@ def _agent_row(one: AgentHere) -> Row:
     else:
         said = Content.styled("connected in part, or with another memory", "$text-warning")
     paths = " ".join(dict.fromkeys(short_path(str(each.target.path)) for each in one.standings))
-    return Row(
-        one.name,
-        (
-            sides(content(one.title, "bold"), said),
-            lambda width: content(cut_middle(safe_line(paths, 2_000), width - 1), MUTED),
-        ),
-    )
+    return Row(one.name, (sides(content(one.title, "bold"), said), path_line(safe_line(paths, 2_000))))
 
 
-def _absent_row(one: AgentHere) -> Row:
-    said = Content.styled("not found on this machine", MUTED)
-    return Row(one.name, (sides(content(one.title, MUTED), said), Content("")), selectable=False)
-
-
-class AgentScreen(Dialog[str]):
-    """An agent's files at the left, at the right the lines that come and go. Answers with what was done, as a sentence.
+class AgentScreen(BrowseScreen[str]):
+    """An agent's files at the left, at the right the lines that come and go. Answers with what was done.
 
     plan, carry_out: what connecting would do, or with True taking it back, and the same carried out.
     """
@@ -96,79 +79,44 @@ class AgentScreen(Dialog[str]):
         "The files of an agent, and every line that connecting it adds. All else in them stays byte for byte. "
         "Nothing is written until you apply; taking it back leads to the files as they were."
     )
+    titles = ("Files", "What changes")
 
     def __init__(
-        self,
-        agent: AgentHere,
-        changes: Changes,
-        plan: Plan,
-        carry_out: CarryOut,
-        *,
-        remove: bool = False,
-        remarks: Sequence[str] = (),
+        self, agent: AgentHere, changes: Changes, plan: Plan, carry_out: CarryOut, *, remarks: Sequence[str]
     ) -> None:
-        super().__init__(classes="full")
-        self.heading = agent.title
         self._agent = agent
         self._changes = changes
         self._plan = plan
         self._carry_out = carry_out
-        self._remove = remove
         self._remarks = remarks
-        self._writing = False
+        self._remove = self._writing = False
+        super().__init__(agent.title, self._told())
 
-    def compose_inside(self) -> ComposeResult:
-        yield Static(self._said(), classes="words")
-        yield Sides(RowList(id="changes"), LineView(id="difference"), ("Files", "What changes"))
-
-    def on_mount(self) -> None:
-        self.query_one(RowList).focus()
-        self._show()
-
-    def _said(self) -> Content:
+    def _told(self) -> Content:
         title, changed = self._agent.title, changed_files(self._changes)
         if not changed:
             done = "is not connected" if self._remove else "is connected with this memory"
             return content(f"{title} {done}; there is nothing to change.", "$text-success")
         what = "disconnect" if self._remove else "connect"
-        lines = [
-            f"This would {what} {title}: {plural(len(changed), 'file')}. Nothing is written until you apply."
-        ]
+        files = plural(len(changed), "file")
+        lines = [f"This would {what} {title}: {files}. Nothing is written until you apply."]
         lines += [] if self._remove else self._remarks
         return content(" ".join(lines), MUTED)
 
-    def _show(self) -> None:
-        self.query_one(".words", Static).update(self._said())
-        rows = self.query_one(RowList)
-        rows.set_rows(
-            [self._row(str(place), one) for place, one in enumerate(self._changes)], keep_cursor=False
-        )
-        if self._changes:
-            self._show_file(0)
-        self.refresh_keys()
+    def fill(self, rows: RowList) -> None:
+        made = []
+        for place, change in enumerate(self._changes):
+            parts = ", ".join(PART_WORDS[part] for part in change.parts)
+            kind = "still used" if change.kind == "kept" else change.kind
+            style = MUTED if change.kind in ("unchanged", "kept") else "$text-secondary"
+            head = sides(content(parts, "bold"), Content.styled(kind, style))
+            made.append(Row(str(place), (head, path_line(short_path(str(change.path))))))
+        rows.set_rows(made, keep_cursor=False)
 
-    def _row(self, key: str, change: FileChange) -> Row:
-        parts = ", ".join(PART_WORDS[part] for part in change.parts)
-        path = short_path(str(change.path))
-        kind = "still used" if change.kind == "kept" else change.kind
-        style = MUTED if change.kind in ("unchanged", "kept") else "$text-secondary"
-        return Row(
-            key,
-            (
-                sides(content(parts, "bold"), Content.styled(kind, style)),
-                lambda width: content(cut_middle(safe_line(path, _PATH), width - 1), MUTED),
-            ),
-        )
-
-    def _show_file(self, place: int) -> None:
-        change = self._changes[place]
+    def detail(self, row: Row, index: int) -> MakeLines:
+        change = self._changes[index]
         standings = [one for one in self._agent.standings if one.target.path == change.path]
-        self.query_one("#difference", LineView).show_lines(partial(_file_lines, change, standings))
-
-    @property
-    def _connected(self) -> bool:
-        """Whether there is something that can be taken back."""
-        return not self._agent.untouched
+        return partial(_file_lines, change, standings)
 
     def key_line(self) -> Content:
         if self._writing:
@@ -176,15 +124,9 @@ class AgentScreen(Dialog[str]):
         keys = []
         if changed_files(self._changes):
             keys.append(f"ctrl+s  {'disconnect' if self._remove else 'connect'}")
-        if self._connected:
+        if not self._agent.untouched:
             keys.append(f"d  {'back to connecting' if self._remove else 'disconnect'}")
         return key_content(" · ".join([*keys, "tab  switch", "esc  close"]))
-
-    @on(RowList.RowHighlighted)
-    def show_difference(self, event: RowList.RowHighlighted) -> None:
-        event.stop()
-        if event.index < len(self._changes):
-            self._show_file(event.index)
 
     def action_close(self) -> None:
         if not self._writing:
@@ -192,13 +134,17 @@ class AgentScreen(Dialog[str]):
 
     @work(group="plan", exclusive=True, exit_on_error=False)
     async def action_other(self) -> None:
-        if self._writing or not self._connected:
-            return
-        wanted = not self._remove
-        found = await self.attempt(self._plan(wanted))
-        if found is not None:
-            self._remove, self._changes = wanted, found
-            self._show()
+        if not self._writing and not self._agent.untouched:
+            found = await self.attempt(self._plan(not self._remove))
+            if found is not None:
+                self._remove = not self._remove
+                self._show(found)
+
+    def _show(self, changes: Changes) -> None:
+        self._changes = changes
+        self.say(self._told())
+        self.fill(self.rows)
+        self.show_detail()
 
     @work(group="apply", exit_on_error=False)
     async def action_apply(self) -> None:
@@ -214,8 +160,7 @@ class AgentScreen(Dialog[str]):
         if done is None:
             self.refresh_keys()
         elif not done[0]:
-            self._changes = done[1]
-            self._show()
+            self._show(done[1])
             warn(self, "A file changed meanwhile. Nothing was written: look again.")
         else:
             self.dismiss("disconnected" if self._remove else "connected")

@@ -27,7 +27,7 @@ from nuggets_tui.screens.typed import FieldsDialog
 from nuggets_tui.setting_words import SETTING_WORDS, explain_setting, read_value, typed_value
 from nuggets_tui.widgets.fields import Field
 from nuggets_tui.widgets.row_list import Row, RowList
-from nuggets_tui.widgets.row_text import MUTED, cut_middle, sides
+from nuggets_tui.widgets.row_text import MUTED, path_line, sides
 from nuggets_tui.words import data_size, local_time, plural, time_ago
 
 if TYPE_CHECKING:
@@ -53,9 +53,17 @@ class ChoiceScreen(Dialog[str]):
 
     said = ""
 
-    def __init__(self, rows: Sequence[Row], heading: str = "", said: str = "", does: str = "") -> None:
+    def __init__(
+        self,
+        rows: Sequence[Row],
+        heading: str = "",
+        said: str = "",
+        does: str = "",
+        empty: Content | str = "",
+    ) -> None:
         super().__init__(classes="large")
         self._rows = rows
+        self._empty = empty
         self.heading = heading or self.heading
         self.said = said or self.said
         if does:
@@ -63,7 +71,7 @@ class ChoiceScreen(Dialog[str]):
 
     def compose_inside(self) -> ComposeResult:
         yield Static(content(self.said, MUTED), classes="words")
-        yield RowList(self._rows, id="choices")
+        yield RowList(self._rows, id="choices", empty_text=self._empty)
 
     def on_mount(self) -> None:
         self.query_one(RowList).focus()
@@ -187,9 +195,7 @@ def _target_row(target: PromotionTarget, now: datetime) -> Row:
     promoted = f"{plural(target.count, 'note')} promoted {time_ago(target.at, now)}"
     written = promoted if target.at else "nothing promoted yet"
     head = sides(title, Content.assemble(said, content(f"  {written}", MUTED)))
-    return Row(
-        str(folder), (head, lambda width: content(cut_middle(target.path, width - 1), MUTED)), target.there
-    )
+    return Row(str(folder), (head, path_line(target.path)), target.there)
 
 
 class SettingScreen(FieldsDialog[ChangeSet]):

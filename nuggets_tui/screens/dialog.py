@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
-from textual import on, work
+from textual import getters, on, work
 from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
@@ -24,8 +24,9 @@ from textual.widgets import Input, Static
 from nuggets_tui.commands import KeyMap, keys_of
 from nuggets_tui.notices import attempt, dismiss_information
 from nuggets_tui.safe_text import content, safe_block, safe_line
-from nuggets_tui.widgets.fields import Field
+from nuggets_tui.widgets.fields import CompletedField, Field, OffersFor, Sides
 from nuggets_tui.widgets.line_view import LineView, MakeLines
+from nuggets_tui.widgets.row_list import Row, RowList
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -294,12 +295,17 @@ class AskScreen(Dialog[_Answer]):
         value: str = "",
         hint: str = "",
         does: str,
+        offers_for: OffersFor | None = None,
     ) -> None:
         super().__init__(classes="small")
         self.heading = heading
         self.about = said
         self.keys = f"⏎  {does} · esc  close"
-        self._field = Field(label, value, id="line", hint=hint)
+        self._field = (
+            Field(label, value, id="line", hint=hint)
+            if offers_for is None
+            else CompletedField(label, value, id="line", hint=hint, offers_for=offers_for)
+        )
         self._answer = take
 
     def compose_inside(self) -> ComposeResult:
@@ -323,6 +329,58 @@ class AskScreen(Dialog[_Answer]):
         answer = await self.attempt(self._answer(text))
         if answer is not None:
             self.dismiss(answer)
+
+
+class BrowseScreen(Dialog[_Answer]):
+    """A list, and beside it what there is to say of the row under the cursor. titles: of the two sides."""
+
+    titles: tuple[str, str] = ("", "")
+    multi_select = False
+    rows = getters.query_one("#changes", RowList)
+    lines = getters.query_one("#difference", LineView)
+
+    def __init__(self, heading: str = "", said: str | Content = "", *, classes: str = "full") -> None:
+        super().__init__(classes=classes)
+        self.heading = heading or self.heading
+        self.said = content(said, "$text-muted") if isinstance(said, str) else said
+
+    def compose_inside(self) -> ComposeResult:
+        yield Static(self.said, classes="words")
+        rows = RowList(id="changes", multi_select=self.multi_select)
+        self.fill(rows)
+        yield Sides(rows, LineView(id="difference"), self.titles)
+
+    def on_mount(self) -> None:
+        self.rows.focus()
+
+    def fill(self, rows: RowList) -> None:
+        """Puts what there is into the list."""
+        raise NotImplementedError
+
+    def detail(self, row: Row, index: int) -> MakeLines | None:
+        """What to say of a row; None: what stands there stays."""
+        raise NotImplementedError
+
+    def say(self, said: Content) -> None:
+        """Other words above the two sides."""
+        self.query_one(".words", Static).update(said)
+
+    @property
+    def row(self) -> Row | None:
+        """The row under the cursor."""
+        return self.rows.cursor_row if self.is_mounted else None
+
+    def show_detail(self) -> None:
+        """What is said of the row under the cursor, which is another one now, or has changed."""
+        row = self.row
+        if row is not None and (make := self.detail(row, self.rows.cursor)) is not None:
+            self.lines.show_lines(make)
+        self.refresh_keys()
+
+    @on(RowList.RowHighlighted, "#changes")
+    def follow_cursor(self, event: RowList.RowHighlighted) -> None:
+        event.stop()
+        self.show_detail()
 
 
 async def as_typed(text: str) -> str:

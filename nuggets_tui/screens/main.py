@@ -183,14 +183,15 @@ class MainScreen(Screen[None]):
         for one in self.controllers:
             one.closing()
 
-    def show_snapshot(self, snapshot: Snapshot) -> None:
-        """Shows the memory as it is now; while somebody looks back, says that it changed."""
+    def show_snapshot(self, snapshot: Snapshot, **changes: object) -> None:
+        """Shows the memory as it is now, with other changes of the view; while somebody looks back, says so."""
         # What is gone is not selected any more.
         self.selection.drop_gone(snapshot)
         if self.view.past is not None:
+            self.show(**changes)
             self.time_travel.take_down(snapshot, self.view.past)
         else:
-            self.opening.show_snapshot(snapshot)
+            self.opening.show_snapshot(snapshot, **changes)
 
     def show_note(self, note_id: str, *, follow: bool = False) -> None:
         """Shows a note. `follow`: backspace comes back to the one before."""

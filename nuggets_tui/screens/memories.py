@@ -1,4 +1,4 @@
-"""The memories found on this machine: Claude Code's pages to read or to open, and other folders to open."""
+"""Memories and files found on this machine: pages to read, another memory to open, and what of one would come in."""
 
 from __future__ import annotations
 
@@ -10,23 +10,20 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from textual import on, work
-from textual.app import ComposeResult
+from textual import work
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.widgets import Static
 
 from nuggets_tui.differences import DiffLine, Sign
 from nuggets_tui.pace import LongWork, Works, run_in_thread
 from nuggets_tui.safe_text import content, safe_line
 from nuggets_tui.screens.choice import ChoiceScreen
-from nuggets_tui.screens.dialog import AskScreen, Dialog, as_typed, key_content
+from nuggets_tui.screens.dialog import AskScreen, BrowseScreen, as_typed, key_content
 from nuggets_tui.screens.review import Reviewed, ReviewItem, ReviewItems, ReviewScreen
 from nuggets_tui.session import Session
-from nuggets_tui.widgets.fields import Sides
-from nuggets_tui.widgets.line_view import LineView, markdown_lines, note_change_lines, styled_lines, wrapped
+from nuggets_tui.widgets.line_view import markdown_lines, note_change_lines, styled_lines, wrapped
 from nuggets_tui.widgets.row_list import Row, RowList
-from nuggets_tui.widgets.row_text import MUTED, cut_middle, sides
+from nuggets_tui.widgets.row_text import MUTED, path_line, sides
 from nuggets_tui.words import data_size, plural, time_ago
 
 if TYPE_CHECKING:
@@ -36,17 +33,15 @@ if TYPE_CHECKING:
     from core.memory import ReadSource
     from core.model.change import FactChange, NoteChange
 
+ANOTHER: Final = "another path"
 _KINDS: Final = {"claude": "Claude Code", "nuggets": "nuggets"}
-_INTRODUCTION: Final = (
-    "Another memory opens in place of the current one. You can read the pages that Claude Code keeps here, or open "
-    "them as a memory: then you can search and edit them."
-)
-_SEARCHING: Final = Content.styled("Looking for memories …", MUTED)
 _NONE: Final = Content(
     "No other memory found.\n\nClaude Code keeps its pages in "
     "~/.claude/projects/PROJECT/memory,\nagents that use nuggets keep theirs in ~/.nuggets."
 )
+_FORMATS: Final = "CLAUDE.md, AGENTS.md, Obsidian, basic-memory, MCP memory, mem0, engram, JSON"
 _MOST_SHOWN: Final = 30_000
+_SHOWN: Final = 4_000
 
 
 def memories_here(home: str) -> tuple[FoundMemory, ...]:
@@ -67,70 +62,49 @@ def files_here(home: str) -> tuple[FoundFile, ...]:
     return found_files(Path.home(), os.environ, places)
 
 
-class MemoriesScreen(Dialog[str]):
-    """A list of folders. Answers with the one to open; pages are shown without leaving."""
-
-    heading = "Memories found on this machine"
-    keys = "⏎  read or open · o  open · ↑↓  choose · esc  close"
-    about = _INTRODUCTION
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("o", "open", "open", show=False)]
-
-    def __init__(self, home: str, now: datetime) -> None:
-        super().__init__(classes="large")
-        self._home = home
-        self._now = now
-        self._found: tuple[FoundMemory, ...] = ()
-
-    def compose_inside(self) -> ComposeResult:
-        yield Static(content(_INTRODUCTION, MUTED), classes="words")
-        yield RowList(id="choices", empty_text=_SEARCHING)
-
-    def on_mount(self) -> None:
-        self.query_one(RowList).focus()
-        self.find_memories()
-
-    @work(group="memories", exclusive=True, exit_on_error=False)
-    async def find_memories(self) -> None:
-        """Fills the list; looking may take a moment on a slow disk."""
-        found = await self.attempt(run_in_thread(memories_here, self._home))
-        rows = self.query_one(RowList)
-        rows.empty_text = _NONE
-        self._found = found or ()
-        rows.set_rows([self._row(str(number), one) for number, one in enumerate(self._found)])
-
-    def _row(self, key: str, one: FoundMemory) -> Row:
-        kind = Content.styled(f"{_KINDS[one.kind]}  ", "$text-secondary")
-        title = Content.assemble(kind, content(safe_line(one.name, 120), "bold"))
-        if one.problem:
-            details = content(one.problem, "$text-warning")
-        else:
-            here = "open now · " if one.path == self._home else ""
-            age = f", {time_ago(one.at, self._now)}" if one.at else ""
-            details = content(f"{here}{plural(one.files, 'file')}, {data_size(one.size)}{age}", MUTED)
-        return Row(
-            key, (sides(title, details), lambda width: content(cut_middle(one.path, width - 1), MUTED))
-        )
-
-    @on(RowList.RowSelected)
-    def take(self, event: RowList.RowSelected) -> None:
-        event.stop()
-        one = self._found[int(event.row.key)]
-        if one.kind == "claude":
-            self.app.push_screen(PagesScreen(one, self._now), self._opened)
-        else:
-            self.dismiss(one.path)
-
-    def _opened(self, path: str | None) -> None:
-        if path is not None:
-            self.dismiss(path)
-
-    def action_open(self) -> None:
-        row = self.query_one(RowList).cursor_row
-        if row is not None:
-            self.dismiss(self._found[int(row.key)].path)
+def memory_choice(found: Sequence[FoundMemory], home: str, now: datetime) -> ChoiceScreen:
+    """Answers with the path of a memory to read or to open. home: the one that is open."""
+    said = (
+        "Another memory opens in place of the current one. You can read the pages that Claude Code keeps here, or "
+        "open them as a memory: then you can search and edit them."
+    )
+    rows = [_found_row(one, now, "open now · " if one.path == home else "") for one in found]
+    return ChoiceScreen(rows, "Memories found on this machine", said, "read or open", empty=_NONE)
 
 
-class PagesScreen(Dialog[str]):
+def import_choice(
+    found: Sequence[FoundMemory], now: datetime, files: Sequence[FoundFile] = ()
+) -> ChoiceScreen:
+    """Answers with the path of a memory or a file that was found, or ANOTHER."""
+    said = "You see a preview first. What is here already is not added again, and nothing here is replaced."
+    another = Row(ANOTHER, (content("Another file or folder …", "bold"), content(_FORMATS, MUTED)))
+    rows = [*(_found_row(one, now) for one in found), *(_file_row(one, now) for one in files), another]
+    return ChoiceScreen(rows, "Import from where?", said, "preview")
+
+
+def _found_row(one: FoundMemory, now: datetime, here: str = "") -> Row:
+    kind = Content.styled(f"{_KINDS[one.kind]}  ", "$text-secondary")
+    if one.problem:
+        details = content(one.problem, "$text-warning")
+    else:
+        age = f", {time_ago(one.at, now)}" if one.at else ""
+        what = plural(one.files, "page" if one.kind == "claude" else "file")
+        details = content(f"{here}{what}, {data_size(one.size)}{age}", MUTED)
+    title = Content.assemble(kind, content(safe_line(one.name, 120), "bold"))
+    return Row(one.path, (sides(title, details), path_line(one.path)))
+
+
+def _file_row(one: FoundFile, now: datetime) -> Row:
+    from core.exchange.records import NAMES
+
+    name = content(safe_line(os.path.basename(one.path), 120), "bold")
+    what = plural(one.records, "item") + ", " if one.records else ""
+    size = f"{what}{data_size(one.size)}, {time_ago(one.at, now)}"
+    path = f"{NAMES[one.format]} · {one.path}"
+    return Row(one.path, (sides(name, content(size, MUTED)), path_line(path)))
+
+
+class PagesScreen(BrowseScreen[str]):
     """The pages of one folder at the left, the text of one at the right; nothing here writes. Answers with the folder
     when it is to be opened.
     """
@@ -138,45 +112,30 @@ class PagesScreen(Dialog[str]):
     keys = "⏎  read · o  open as a memory · tab  switch · ↑↓  choose, scroll · esc  close"
     about = "Pages that another program keeps. They are read-only here. Open them as a memory to edit them."
     BINDINGS: ClassVar[list[BindingType]] = [Binding("o", "open", "open", show=False)]
+    titles = ("Pages", "Text")
 
-    def __init__(self, memory: FoundMemory, now: datetime) -> None:
-        super().__init__(classes="full")
-        self.heading = f"{_KINDS[memory.kind]}: {memory.name} · read-only"
+    def __init__(self, memory: FoundMemory, pages: Sequence[Page], now: datetime) -> None:
+        super().__init__(f"{_KINDS[memory.kind]}: {memory.name} · read-only", memory.path)
         self._memory = memory
+        self._pages = pages
         self._now = now
-        self._pages: tuple[Page, ...] = ()
 
-    def compose_inside(self) -> ComposeResult:
-        yield Static(content(self._memory.path, MUTED), classes="words")
-        rows = RowList(id="changes", empty_text=Content("There are no readable pages here."))
-        yield Sides(rows, LineView(id="difference"), ("Pages", "Text"))
-
-    def on_mount(self) -> None:
-        self.query_one(RowList).focus()
-        self.list_pages()
-
-    @work(group="pages", exclusive=True, exit_on_error=False)
-    async def list_pages(self) -> None:
-        from core.memories import pages
-
-        self._pages = await self.attempt(run_in_thread(pages, Path(self._memory.path))) or ()
-        self.query_one(RowList).set_rows([self._row(str(n), page) for n, page in enumerate(self._pages)])
-
-    def _row(self, key: str, page: Page) -> Row:
-        if page.problem:
-            said = content(page.problem, "$text-warning")
-        else:
+    def fill(self, rows: RowList) -> None:
+        rows.empty_text = Content("There are no readable pages here.")
+        made = []
+        for number, page in enumerate(self._pages):
             age = time_ago(page.at, self._now) if page.at else ""
             said = content(f"{data_size(page.size)}  {age}", MUTED)
-        return Row(key, (content(safe_line(page.name, 300), "bold"), said))
+            if page.problem:
+                said = content(page.problem, "$text-warning")
+            made.append(Row(str(number), (content(safe_line(page.name, 300), "bold"), said)))
+        rows.set_rows(made)
+
+    def detail(self, row: Row, index: int) -> None:
+        self.read_page_text(self._pages[index])
 
     def action_open(self) -> None:
         self.dismiss(self._memory.path)
-
-    @on(RowList.RowHighlighted)
-    def show_page(self, event: RowList.RowHighlighted) -> None:
-        event.stop()
-        self.read_page_text(self._pages[int(event.row.key)])
 
     @work(group="page", exclusive=True, exit_on_error=False)
     async def read_page_text(self, page: Page) -> None:
@@ -186,7 +145,7 @@ class PagesScreen(Dialog[str]):
         text = PageText(problem=page.problem)
         if not page.problem:
             text = await self.attempt(run_in_thread(read_page, page.path)) or text
-        self.query_one(LineView).show_lines(partial(page_lines, page, text))
+        self.lines.show_lines(partial(page_lines, page, text))
 
 
 def page_lines(page: Page, text: PageText, width: int) -> Sequence[Content]:
@@ -202,57 +161,6 @@ def page_lines(page: Page, text: PageText, width: int) -> Sequence[Content]:
     if not text.text.strip():
         lines.append(Content.styled("The page is empty.", MUTED))
     return [part for line in lines for part in (line.wrap(width) if line.cell_length > width else [line])]
-
-
-ANOTHER: Final = "another path"
-_SHOWN: Final = 4_000
-
-
-class ImportScreen(ChoiceScreen):
-    """Answers with the path of a memory or a file that was found, or ANOTHER."""
-
-    heading = "Import from where?"
-    keys = "⏎  preview · ↑↓  choose · esc  close"
-    said = "You see a preview first. What is here already is not added again, and nothing here is replaced."
-
-    def __init__(self, found: Sequence[FoundMemory], now: datetime, files: Sequence[FoundFile] = ()) -> None:
-        another = Row(ANOTHER, (content("Another file or folder …", "bold"), content(_FORMATS, MUTED)))
-        rows = [*(_found_row(one, now) for one in found), *(_file_row(one, now) for one in files)]
-        super().__init__([*rows, another])
-
-
-_FORMATS: Final = "CLAUDE.md, AGENTS.md, Obsidian, basic-memory, MCP memory, mem0, engram, JSON"
-
-
-def _found_row(one: FoundMemory, now: datetime) -> Row:
-    kind = Content.styled(f"{_KINDS[one.kind]}  ", "$text-secondary")
-    age = f", {time_ago(one.at, now)}" if one.at else ""
-    what = plural(one.files, "page" if one.kind == "claude" else "file")
-    return Row(
-        one.path,
-        (
-            sides(
-                Content.assemble(kind, content(safe_line(one.name, 120), "bold")),
-                content(f"{what}, {data_size(one.size)}{age}", MUTED),
-            ),
-            lambda width: content(cut_middle(one.path, width - 1), MUTED),
-        ),
-    )
-
-
-def _file_row(one: FoundFile, now: datetime) -> Row:
-    from core.exchange.records import NAMES
-
-    name = content(safe_line(os.path.basename(one.path), 120), "bold")
-    what = plural(one.records, "item") + ", " if one.records else ""
-    size = f"{what}{data_size(one.size)}, {time_ago(one.at, now)}"
-    return Row(
-        one.path,
-        (
-            sides(name, content(size, MUTED)),
-            lambda width: content(cut_middle(f"{NAMES[one.format]} · {one.path}", width - 1), MUTED),
-        ),
-    )
 
 
 class ImportReview(ReviewScreen):

@@ -106,6 +106,11 @@ def cut_middle(text: str, width: int) -> str:
     return f"{head}…{tail.lstrip()}"
 
 
+def path_line(path: str) -> Callable[[int], Content]:
+    """A line of a path, which is cut in its middle."""
+    return lambda width: content(cut_middle(path, width - 1), MUTED)
+
+
 def _parts_a_flag(text: str, place: int) -> bool:
     """Whether the two letters of a flag stand at either side of a place."""
     begin = place

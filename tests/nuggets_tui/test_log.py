@@ -10,12 +10,12 @@ from typing import cast
 import pytest
 from kits.app_kit import NOW, agent_on, small_memory
 
-from core.errors import StorageError
+from core.errors import InvalidInputError, StorageError
 from core.graph.edits import create_note, edit_note, hide_note
 from core.memory import Memory
 from core.model.change import Author
 from nuggets_tui import log as log_module
-from nuggets_tui.log import Log, Scope, newest_entries, older_entries, since_days
+from nuggets_tui.log import Log, Scope, newest_entries, older_entries, read_filter
 
 
 @pytest.fixture
@@ -236,12 +236,17 @@ def test_a_filter_lists_what_it_asks_for_and_nothing_else(
     assert scope.describe()
 
 
-def test_days_begin_at_midnight_on_the_local_clock() -> None:
-    scope = since_days(Scope(), 1, NOW)
+def test_what_is_typed_names_whom_what_when_and_words() -> None:
+    scope = read_filter(
+        'by:claude by:"other programs" did:hid auth since:today token', Scope(note_id="n"), NOW
+    )
+    assert (scope.authors, scope.deeds, scope.text) == (("claude", "program"), ("hid",), "auth token")
+    assert scope.note_id == "n"
     local = datetime.fromisoformat(scope.since).astimezone()
     assert (local.hour, local.minute, local.date()) == (0, 0, NOW.astimezone().date())
-    assert scope.describe() == "today"
-    assert since_days(scope, 0, NOW) == Scope()
+    assert read_filter("", scope, NOW) == Scope(note_id="n")
+    with pytest.raises(InvalidInputError):
+        read_filter("did:nothing", Scope(), NOW)
 
 
 @pytest.mark.slow

@@ -9,8 +9,9 @@ from kits.app_kit import WIDE, opened, small_memory
 from kits.claude_pages import tree, write_folder
 from textual.widgets import TextArea
 
+from nuggets_tui.screens.choice import ChoiceScreen
 from nuggets_tui.screens.editor import EditorScreen
-from nuggets_tui.screens.memories import MemoriesScreen, PagesScreen
+from nuggets_tui.screens.memories import PagesScreen
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 
@@ -54,7 +55,7 @@ async def test_a_folder_of_pages_is_opened_from_the_list_of_memories(
     small_memory(tmp_path / "own")
     async with opened(tmp_path / "own", WIDE) as app:
         await app.press("C")
-        await app.screen(MemoriesScreen)
+        await app.screen(ChoiceScreen)
         await app.until(lambda: "-home-me-app" in app.text)
         await app.press("enter")
         await app.screen(PagesScreen)

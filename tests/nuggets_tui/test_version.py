@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from nuggets_tui import process as module
 from nuggets_tui.cli import program
 from nuggets_tui.process import installed_version
 
@@ -31,7 +30,7 @@ def test_the_version_is_the_one_that_the_package_describes(
     assert installed_version() == described()
     for name in ("nuggets_tui-9.8.7.dist-info", "nuggets_tui_extra-1.0.dist-info"):
         (tmp_path / name).mkdir()
-    monkeypatch.setattr(module.sys, "path", [str(tmp_path / "gone"), str(tmp_path), *sys.path])
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "gone"), str(tmp_path), *sys.path])
     assert installed_version() == "9.8.7"
     # Of two, the library that knows all rules says which it is.
     (tmp_path / "nuggets_tui-9.8.6.dist-info").mkdir()

@@ -11,7 +11,6 @@ from textual.widgets._toast import Toast, ToastHolder
 from nuggets_tui.notices import notify, warn
 from nuggets_tui.screens.dialog import ConfirmScreen
 from nuggets_tui.screens.forms import FormScreen
-from nuggets_tui.screens.log_filter import LogFilterScreen
 from nuggets_tui.screens.typed import LeaveScreen
 from nuggets_tui.widgets.panes import Panes
 
@@ -74,15 +73,6 @@ async def test_a_notice_never_lies_on_the_field_in_use_and_goes_once_that_is_men
         await app.until(lambda: isinstance(app.app.screen, LeaveScreen | ConfirmScreen))
         # It lies on disk by then, against a crash.
         assert "nowhere" not in app.text
-
-
-async def test_a_dialog_with_a_field_on_top_takes_words_at_once_and_down_goes_to_its_list(home: Path) -> None:
-    async with opened(home) as app:
-        await app.press("F", "a", "b")
-        screen = await app.screen(LogFilterScreen)
-        assert screen.query_one("#words").value == "ab"  # type: ignore[attr-defined]
-        await app.press("down")
-        assert screen.focused is screen.query_one("#choices")
 
 
 async def test_esc_leads_back_from_the_graph_to_the_pane_one_came_from(home: Path) -> None:

@@ -17,9 +17,10 @@ from nuggets_tui import pace
 from nuggets_tui.notices import dismiss_all
 from nuggets_tui.pace import LongWork
 from nuggets_tui.palette import Palette
-from nuggets_tui.screens.agents import AgentScreen, AgentsScreen
+from nuggets_tui.screens.agents import AgentScreen
+from nuggets_tui.screens.choice import ChoiceScreen
 from nuggets_tui.screens.dialog import AskScreen
-from nuggets_tui.screens.memories import ImportReview, ImportScreen
+from nuggets_tui.screens.memories import ImportReview
 
 pytestmark = pytest.mark.slow
 _OURS = (".local", ".nuggets", ".cache", "memory", ".config/nuggets")
@@ -85,7 +86,7 @@ async def test_an_agent_is_connected_after_a_preview_and_taken_back_byte_for_byt
     small_memory(home)
     async with opened(home, size) as app:
         await choose_in_palette(app, "connect agent")
-        await app.screen(AgentsScreen)
+        await app.screen(ChoiceScreen)
         await app.until(lambda: "not connected" in app.text)
         assert "not found on this machine" in app.text
         await app.press("enter")
@@ -99,7 +100,7 @@ async def test_an_agent_is_connected_after_a_preview_and_taken_back_byte_for_byt
         assert server["args"][-3:] == ["mcp", "--home", str(home)]
         assert "nuggets" in (person / ".claude" / "CLAUDE.md").read_text()
         await choose_in_palette(app, "connect agent")
-        await app.screen(AgentsScreen)
+        await app.screen(ChoiceScreen)
         await app.until(lambda: "connected with this memory" in app.text)
         await app.press("enter")
         await app.screen(AgentScreen)
@@ -214,7 +215,7 @@ async def test_what_differs_from_the_memory_is_shown_and_never_imported(person: 
     )
     async with opened(home) as app:
         await choose_in_palette(app, "import")
-        await app.screen(ImportScreen)
+        await app.screen(ChoiceScreen)
         await app.until(lambda: "Another file or folder" in app.text)
         await app.press("end", "enter")
         await app.screen(AskScreen)
@@ -314,7 +315,7 @@ async def test_single_files_are_listed_with_how_much_they_say_and_imported_by_on
     monkeypatch.chdir(work)
     async with opened(home) as app:
         await choose_in_palette(app, "import")
-        await app.screen(ImportScreen)
+        await app.screen(ChoiceScreen)
         await app.until(lambda: "AGENTS.md" in app.text and "2 items" in app.text and "1 item," in app.text)
         assert "instructions for agents" in app.text
         assert_harmless(app)

@@ -14,11 +14,11 @@ from core.graph.edits import create_note, edit_note
 from core.memory import Memory
 from core.model.change import Author, ChangeSet
 from nuggets_tui.log import Log, LogLine
+from nuggets_tui.screens.dialog import AskScreen
 from nuggets_tui.screens.entry import EntryScreen
-from nuggets_tui.screens.log_filter import LogFilterScreen
 from nuggets_tui.view import Past, View
 from nuggets_tui.widgets.audit import AuditPane, AuditRows
-from nuggets_tui.widgets.row_list import Row, RowList
+from nuggets_tui.widgets.row_list import RowList
 from nuggets_tui.words import Deed
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
@@ -32,28 +32,13 @@ def tag_all(memory: Memory, author: Author, kind: str = "edit") -> ChangeSet:
     return memory.apply(draft.change_set("cleanup", author=author, kind=kind))  # type: ignore[arg-type]
 
 
-async def choose(app: Driver, *sought: str, words: str = "") -> None:
-    """Opens the filter, selects the rows that say this, and shows what fits."""
+async def choose(app: Driver, wanted: str) -> None:
+    """Opens the filter, types it, and shows what fits."""
     await app.press("F")
-    screen = await app.screen(LogFilterScreen)
-    choices = screen.query_one(RowList)
-    if sought:
-        await app.press("down")
-    for each in sought:
-        index = next(i for i in range(choices.count) if each in said(choices.row(i)))
-        choices.cursor = index
-        await app.press("space")
-    for letter in words:
-        # The cursor begins in the field: what is typed at once are words.
-        await app.press("space" if letter == " " else letter)
-    await app.press("enter" if words else "ctrl+s")
+    await app.screen(AskScreen)
+    app.fill("#line", wanted)
+    await app.press("enter")
     await app.back_on_main()
-
-
-def said(row: Row, width: int = 60) -> str:
-    """A row's first line."""
-    line = row.lines[0]
-    return (line(width) if callable(line) else line).plain
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW])
@@ -64,13 +49,13 @@ async def test_a_filter_is_told_in_the_pane_and_the_same_key_lets_it_go(
     tag_all(Memory.open(home, clock=lambda: NOW), Author("reflection"), "reflection")
     async with opened(home, size) as app:
         every = len(app.log)
-        await choose(app, "agents", "last 7 days")
+        await choose(app, "by:agents since:7d")
         await app.until(lambda: [line.reason for line in app.log] == ["theirs"])
-        assert "by agents · last 7 days" in app.text
+        assert "by agents · since 7d" in app.text
         await app.press("F")
         await app.until(lambda: len(app.log) == every)
         assert "by agents" not in app.text
-        await choose(app, "reflection runs")
+        await choose(app, "did:reflection")
         await app.until(lambda: [line.kind for line in app.log] == ["reflection"])
         assert "◈" in app.text
         await app.press("escape")
@@ -80,18 +65,18 @@ async def test_a_filter_is_told_in_the_pane_and_the_same_key_lets_it_go(
 async def test_words_are_looked_for_and_nothing_found_names_the_way_out(home: Path) -> None:
     agent_on(home).change("theirs", partial(create_note, nugget="project", title="Ünï code", content="x"))
     async with opened(home) as app:
-        await choose(app, words="ünï CODE")
+        await choose(app, "ünï CODE")
         await app.until(lambda: [line.reason for line in app.log] == ["theirs"])
         await app.press("F")
-        await choose(app, words="no such words")
+        await choose(app, "no such words")
         await app.until(lambda: "No entry matches" in app.text)
-        assert "F  clears them" in app.text
+        assert "clears them" in app.text
 
 
 async def test_the_header_tells_the_newest_change_whatever_is_filtered(home: Path) -> None:
     agent_on(home).change("theirs", partial(create_note, nugget="project", title="Theirs", content="x"))
     async with opened(home) as app:
-        await choose(app, "you")
+        await choose(app, "by:you")
         await app.until(lambda: app.view.log.scope.filtered and app.view.log.loaded)
         assert "claude added Theirs" in app.text.split("\n")[0]
 
@@ -144,24 +129,11 @@ def rows(*lines: LogLine, past: Past | None = None) -> AuditRows:
     return AuditRows(View(log=Log(lines=lines, loaded=True), now=NOW, past=past))
 
 
-async def test_an_author_that_is_typed_is_the_author_and_ctrl_s_means_the_word(home: Path) -> None:
-    agent_on(home).change("theirs", partial(create_note, nugget="project", title="Theirs", content="x"))
-    Memory.open(home).change(
-        "claude is in it", partial(create_note, nugget="project", title="C", content="x")
-    )
+async def test_a_kind_of_change_that_is_none_is_said_and_the_line_stays(home: Path) -> None:
     async with opened(home) as app:
         await app.press("F")
-        screen = await app.screen(LogFilterScreen)
-        await app.press(*"Claude")
-        await app.until(lambda: "changes by Claude" in app.text)
+        screen = await app.screen(AskScreen)
+        app.fill("#line", "did:nothing")
         await app.press("enter")
-        await app.until(lambda: [line.reason for line in app.log] == ["theirs"])
-        assert "by claude" in app.text
-        await app.press("F")
-        await app.until(lambda: "the filter is off. F sets one" in app.notices)
-        await app.press("F")
-        screen = await app.screen(LogFilterScreen)
-        await app.press(*"claude")
-        await app.press("ctrl+s")
-        await app.until(lambda: [line.reason for line in app.log] == ["claude is in it"])
-        assert screen is not app.app.screen
+        await app.until(lambda: "nothing" in app.notices)
+        assert app.app.screen is screen

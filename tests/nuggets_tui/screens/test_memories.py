@@ -13,8 +13,9 @@ from textual.widgets import Input
 
 from core.facts.edits import remember
 from core.memory import Memory
+from nuggets_tui.screens.choice import ChoiceScreen
 from nuggets_tui.screens.editor import EditorScreen
-from nuggets_tui.screens.memories import MemoriesScreen, PagesScreen
+from nuggets_tui.screens.memories import PagesScreen
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 
@@ -42,9 +43,9 @@ async def test_the_pages_of_claude_code_are_read_and_never_written(person: Path,
     before = files(person / ".claude")
     async with opened(home) as app:
         await app.press("C")
-        screen = await app.screen(MemoriesScreen)
+        await app.screen(ChoiceScreen)
         await app.until(lambda: "-work-web" in app.text)
-        assert "2 files" in app.text
+        assert "2 pages" in app.text
         await app.press("enter")
         await app.screen(PagesScreen)
         await app.until(lambda: "Tests run with pytest -q" in app.text)
@@ -54,7 +55,7 @@ async def test_the_pages_of_claude_code_are_read_and_never_written(person: Path,
         assert_harmless(app)
         await app.press("n", "e", "x", "X", "ctrl+s", "f1")
         await app.press("escape", "escape")
-        await app.until(lambda: app.app.screen is screen)
+        await app.screen(ChoiceScreen)
         await app.press("escape")
         await app.back_on_main()
     assert files(person / ".claude") == before
@@ -66,7 +67,7 @@ async def test_another_memory_is_opened_in_place_of_the_present_one(person: Path
     agent_on(present).change("more", lambda draft: remember(draft, "here", "colour", "blue"))
     async with opened(present, NARROW) as app:
         await app.press("C")
-        await app.screen(MemoriesScreen)
+        await app.screen(ChoiceScreen)
         await app.until(lambda: "open now" in app.text)
         await app.press("down", "enter")
         await app.back_on_main()
@@ -88,7 +89,7 @@ async def test_keys_typed_while_another_memory_opens_wait_for_it(
 
     async with opened(present, NARROW) as app:
         await app.press("C")
-        await app.screen(MemoriesScreen)
+        await app.screen(ChoiceScreen)
         await app.until(lambda: "person/.nuggets" in app.text)
         monkeypatch.setattr(Memory, "open", slowly)
         for key in ("down", "enter", "n", "h", "i"):
@@ -125,7 +126,7 @@ async def test_without_a_memory_the_app_says_how_to_begin(
         assert "Welcome. There is no memory yet." in app.text
         assert "d  explore a copy of a sample memory" in app.text
         await app.press("C")
-        await app.screen(MemoriesScreen)
+        await app.screen(ChoiceScreen)
         await app.until(lambda: "No other memory found" in app.text)
         await app.press("escape")
         await app.back_on_main()
