@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from nuggets_tui.controllers.controller import Controller, background
@@ -42,11 +41,12 @@ class SettingsController(Controller):
                     value = value_of(self.session.memory.settings, name)
                     yield PresentSetting(name, value, value != default)
 
-    def change(self, name: str) -> None:
+    @background("open")
+    async def change(self, name: str) -> None:
         """Asks for another value of a setting."""
         from core.settings.tree import settings_by_name, value_of
         from nuggets_tui.screens.choice import SettingScreen, setting_choice
-        from nuggets_tui.setting_words import USER, shown_value
+        from nuggets_tui.setting_words import SETTING_WORDS, USER, shown_value
 
         if name == f"{USER}theme":
             self.choose_theme()
@@ -54,50 +54,30 @@ class SettingsController(Controller):
         if name == f"{USER}vim":
             now = shown_value(self.app.user_settings.vim)
             said = "Saved in your own settings, for all memories. It makes no entry of the history."
-            self.app.push_screen(setting_choice(name, _SWITCH, now, said), self._vim_chosen)
+            chosen = await self.ask(setting_choice(name, _SWITCH, now, said))
+            if chosen is not None:
+                await self._save_vim(chosen)
             return
-        value = value_of(self.session.memory.settings, name)
+        memory = self.session.memory
+        value = value_of(memory.settings, name)
         choices = _SWITCH if isinstance(value, bool) else settings_by_name()[name].choices
+
+        async def save(value: Any) -> ChangeSet:
+            return await self.session.write(memory.save_settings, {name: value})
+
         if choices:
             said = f"{name} in settings.toml of this memory. You can undo the change."
-            self.app.push_screen(
-                setting_choice(name, choices, shown_value(value), said), partial(self._chosen, name)
-            )
+            choice = await self.ask(setting_choice(name, choices, shown_value(value), said))
+            if choice is None:
+                return
+            done = await self.attempt(save(choice == _SWITCH[0] if choice in _SWITCH else choice))
         else:
-            self.app.push_screen(
-                SettingScreen(name, value, partial(self._save, name)), partial(self._saved, name)
-            )
+            done = await self.ask(SettingScreen(name, value, save))
+        if done is not None:
+            unchanged = " as before" if done.empty else ""
+            value = shown_value(value_of(memory.settings, name))
+            self.main.history.changed(done, f'"{SETTING_WORDS[name]}" is {value}{unchanged}')
 
-    def help(self) -> None:
-        self.app.action_help()
-
-    async def _save(self, name: str, value: Any) -> ChangeSet:
-        return await self.session.write(self.session.memory.save_settings, {name: value})
-
-    def _chosen(self, name: str, choice: str | None) -> None:
-        if choice is not None:
-            self._save_choice(name, choice)
-
-    @background("change")
-    async def _save_choice(self, name: str, choice: str) -> None:
-        value = choice == _SWITCH[0] if choice in _SWITCH else choice
-        self._saved(name, await self.attempt(self._save(name, value)))
-
-    def _saved(self, name: str, done: ChangeSet | None) -> None:
-        if done is None:
-            return
-        from core.settings.tree import value_of
-        from nuggets_tui.setting_words import SETTING_WORDS, shown_value
-
-        value = shown_value(value_of(self.session.memory.settings, name))
-        unchanged = " as before" if done.empty else ""
-        self.main.history.changed(done, f'"{SETTING_WORDS[name]}" is {value}{unchanged}')
-
-    def _vim_chosen(self, choice: str | None) -> None:
-        if choice is not None:
-            self._save_vim(choice)
-
-    @background("change")
     async def _save_vim(self, choice: str) -> None:
         vim = choice == _SWITCH[0]
         if await self.attempt(asyncio.to_thread(_saved_for_user, "app.vim", vim)):
@@ -105,6 +85,9 @@ class SettingsController(Controller):
             self.main.show(keys=self.app.key_map)
             self.main.show_keys()
             self.notify(f"Vim keys are {choice}, in all memories.")
+
+    def help(self) -> None:
+        self.app.action_help()
 
     def toggle_theme(self) -> None:
         self.app.action_toggle_theme()
@@ -116,11 +99,10 @@ class SettingsController(Controller):
     async def save_theme(self, name: str) -> None:
         """Puts a theme into the user's settings, unless it is the one that the next start would show anyway."""
         await asyncio.sleep(_PAUSE)
-        app = self.app
-        if name == app.first_theme():
-            return
-        if await self.attempt(asyncio.to_thread(_saved_for_user, "app.theme", name)):
-            app.theme_saved(name)
+        if name != self.app.first_theme() and await self.attempt(
+            asyncio.to_thread(_saved_for_user, "app.theme", name)
+        ):
+            self.app.theme_saved(name)
 
 
 def _saved_for_user(name: str, value: object) -> bool:

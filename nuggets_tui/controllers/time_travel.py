@@ -280,7 +280,7 @@ class TimeTravelController(Controller):
         comparing = LongWork("comparing with now")
         asked = run_in_thread(compared, self.view.snapshot, self.session.snapshot, comparing.report_progress)
         found = await self.long_work(comparing.words, asked, comparing)
-        if found is not None and not found.empty and self.view.past is not None:
+        if found is not None and found.rows and self.view.past is not None:
             screen = CompareScreen(found, self._moment_words(self.view.past), self.view.note_id)
             self.app.push_screen(screen, self._compared)
         elif found is not None:

@@ -30,14 +30,13 @@ class TextsController(Controller):
 
     def open(self) -> None:
         """Finds the place of the open memory; whoever types at once is not too early."""
-        if self._known:
-            return
-        from core.unsaved import UnsavedTexts
+        if not self._known:
+            from core.unsaved import UnsavedTexts
 
-        home = self.session.memory.home
-        # What is typed in a copy of the demo goes with it.
-        self.unsaved = None if self.app.is_copy(home) else UnsavedTexts.of(home)
-        self._known = True
+            home = self.session.memory.home
+            # What is typed in a copy of the demo goes with it.
+            self.unsaved = None if self.app.is_copy(home) else UnsavedTexts.of(home)
+            self._known = True
 
     def leaving(self) -> None:
         """What is not saved is there for the next app; another memory has other texts."""
@@ -76,7 +75,7 @@ class UnsavedController(Controller):
         self.main.texts.open()
         await self._find_offers()
         if self._offered and self.main.is_active and not self.main.typing:
-            self._show_offers(self._offered)
+            self._choose(self._offered)
         elif self._offered:
             self.notify(f'{plural(len(self._offered), "text")} not saved yet. To continue: ctrl+p "unsaved".')
 
@@ -100,7 +99,7 @@ class UnsavedController(Controller):
         """The texts that are not saved yet."""
         await self._find_offers()
         if self._offered:
-            self._show_offers(self._offered)
+            self._choose(self._offered)
         else:
             self.notify("There is no unsaved text.")
 
@@ -111,38 +110,31 @@ class UnsavedController(Controller):
             return
         waiting = [one for one in self._offered if (one.unsaved.kind, one.unsaved.about) == ("note", note.id)]
         if waiting:
-            self._show_offers(waiting, of_note=note)
+            self._choose(waiting, of_note=note)
         else:
             self.main.notes.edit(note)
 
-    def _show_offers(self, offered: Sequence[Offered], *, of_note: Note | None = None) -> None:
+    @background("open")
+    async def _choose(self, offered: Sequence[Offered], *, of_note: Note | None = None) -> None:
         from nuggets_tui.screens.unsaved import AS_IT_IS, UnsavedScreen
 
-        assert self.main.texts.unsaved is not None
+        texts = self.main.texts.unsaved
+        assert texts is not None
+        screen = UnsavedScreen(texts, offered, self.session.clock(), of_note=of_note is not None)
+        answer = await self.ask(screen)
+        if answer == AS_IT_IS and of_note is not None:
+            self.main.notes.edit(of_note)
+        elif answer is not None and not isinstance(answer, str):
+            await self._go_on_with(texts, answer)
 
-        def answered(answer: Offered | str | None) -> None:
-            if answer == AS_IT_IS and of_note is not None:
-                self.main.notes.edit(of_note)
-            elif answer is not None and not isinstance(answer, str):
-                self._go_on_with(answer)
-
-        screen = UnsavedScreen(
-            self.main.texts.unsaved, offered, self.session.clock(), of_note=of_note is not None
-        )
-        self.app.push_screen(screen, answered)
-
-    @background("change")
-    async def _go_on_with(self, offered: Offered) -> None:
-        if self.main.texts.unsaved is None:
-            return
-        taken = await self.attempt(run_in_thread(_taken, self.main.texts.unsaved, offered))
+    async def _go_on_with(self, texts: UnsavedTexts, offered: Offered) -> None:
+        taken = await self.attempt(run_in_thread(lambda: (texts.take(offered),)))
         if taken is None:
             return
-        kept = taken[0]
+        kept, unsaved = taken[0], offered.unsaved
         if kept is None:
             self.notify("Another window is already editing it.")
             return
-        unsaved = offered.unsaved
         if unsaved.kind == "conflict" and await self._resume_conflict(unsaved, kept):
             return
         note = self.session.snapshot.by_id.get(unsaved.about)
@@ -153,44 +145,28 @@ class UnsavedController(Controller):
         if unsaved.kind == "text":
             self.main.pipeline.resume_submit(unsaved.values, self._text_store(kept, unsaved))
         elif note is not None:
-            self._resume_note(note, unsaved, kept)
+            from nuggets_tui.screens.typed import as_begun
+
+            # As it was then: what another program changed since is a conflict, not overwritten.
+            base, former = as_begun(self.main.session_of(note.id).snapshot, note, unsaved.begun)
+            store = self._text_store(kept, unsaved)
+            self.main.reading.show_note(note.id, follow=True)
+            self.main.notes.push_editor(former, unsaved.values, base=base, text_store=store)
         else:
             if unsaved.about:
                 self.notify("The note no longer exists. Your text is in a new note.")
             typed = {**unsaved.values, "text": unsaved.values.get("text", unsaved.values.get("result", ""))}
             typed.setdefault("title", unsaved.title)
-            self.main.notes.push_editor(
-                None, typed, text_store=self._text_store(kept, unsaved, "note", about="", title="")
-            )
+            self.main.notes.push_editor(None, typed, text_store=self._text_store(kept))
 
-    def _text_store(
-        self,
-        kept: UnsavedFile,
-        unsaved: Unsaved,
-        kind: str = "",
-        *,
-        about: str | None = None,
-        title: str | None = None,
-    ) -> TypedTextStore:
+    def _text_store(self, kept: UnsavedFile, unsaved: Unsaved | None = None) -> TypedTextStore:
+        """Where a text that is gone on with is kept; None: it becomes a new note."""
         from nuggets_tui.screens.typed import TypedTextStore
 
-        return TypedTextStore(
-            kept,
-            self.session.clock,
-            kind or unsaved.kind,
-            unsaved.about if about is None else about,
-            (unsaved.title if unsaved.about else "") if title is None else title,
-        )
-
-    def _resume_note(self, note: Note, unsaved: Unsaved, kept: UnsavedFile) -> None:
-        from nuggets_tui.screens.typed import as_begun
-
-        # As it was then: what another program changed since is a conflict, not overwritten.
-        session = self.main.session_of(note.id)
-        base, former = as_begun(session.snapshot, note, unsaved.begun)
-        text_store = self._text_store(kept, unsaved)
-        self.main.reading.show_note(note.id, follow=True)
-        self.main.notes.push_editor(former, unsaved.values, base=base, text_store=text_store)
+        if unsaved is None:
+            return TypedTextStore(kept, self.session.clock, "note")
+        title = unsaved.title if unsaved.about else ""
+        return TypedTextStore(kept, self.session.clock, unsaved.kind, unsaved.about, title)
 
     async def _resume_conflict(self, unsaved: Unsaved, kept: UnsavedFile) -> bool:
         """Goes on with the result of a conflict; False when it is settled meanwhile."""
@@ -204,15 +180,10 @@ class UnsavedController(Controller):
             return False
         if clash.entry.state != "conflict" or not clash.textual:
             return False
-        screen = ConflictScreen(
-            session, clash, typed=unsaved.values, text_store=self._text_store(kept, unsaved)
-        )
-        self.app.push_screen(screen, self.main.history.resolved)
+        store = self._text_store(kept, unsaved)
+        done = await self.ask(ConflictScreen(session, clash, typed=unsaved.values, text_store=store))
+        self.main.history.resolved(done)
         return True
-
-
-def _taken(texts: UnsavedTexts, offered: Offered) -> tuple[UnsavedFile | None]:
-    return (texts.take(offered),)
 
 
 def _open_offers(texts: UnsavedTexts, snapshot: Snapshot) -> tuple[Offered, ...]:

@@ -351,7 +351,7 @@ class BrowseScreen(Dialog[_Answer]):
         yield Sides(rows, LineView(id="difference"), self.titles)
 
     def on_mount(self) -> None:
-        self.rows.focus()
+        self.query("#changes").focus()
 
     def fill(self, rows: RowList) -> None:
         """Puts what there is into the list."""
@@ -376,6 +376,15 @@ class BrowseScreen(Dialog[_Answer]):
         if row is not None and (make := self.detail(row, self.rows.cursor)) is not None:
             self.lines.show_lines(make)
         self.refresh_keys()
+
+    def open_row(self, row: Row, index: int) -> None:
+        """What enter and a click do."""
+        self.lines.focus()
+
+    @on(RowList.RowSelected, "#changes")
+    def row_opened(self, event: RowList.RowSelected) -> None:
+        event.stop()
+        self.open_row(event.row, event.index)
 
     @on(RowList.RowHighlighted, "#changes")
     def follow_cursor(self, event: RowList.RowHighlighted) -> None:

@@ -1,4 +1,4 @@
-"""The review screen: proposed changes row by row, each with its difference, before anything is written."""
+"""The review: proposed changes row by row, each with its difference, before anything is written; and all reviews."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, ClassVar, Final, overload
 
 from msgspec.structs import replace
 from textual import on, work
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.widgets import Static
 
 from core.model.change import ChangeSet, NoteChange
 from core.model.snapshot import Snapshot
@@ -23,10 +21,9 @@ from nuggets_tui.differences import DiffLine, titles
 from nuggets_tui.notices import in_keys, is_typed, notify
 from nuggets_tui.pace import StoppedError
 from nuggets_tui.safe_text import content, plain, safe_line
-from nuggets_tui.screens.dialog import ConfirmScreen, Dialog, key_content
+from nuggets_tui.screens.dialog import BrowseScreen, ConfirmScreen, key_content
 from nuggets_tui.session import PendingConflict, Session, or_pending_conflict
-from nuggets_tui.widgets.fields import Sides
-from nuggets_tui.widgets.line_view import LineView, MakeLines, note_change_lines, styled_lines, wrapped
+from nuggets_tui.widgets.line_view import MakeLines, note_change_lines, styled_lines, wrapped
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED, sides
 from nuggets_tui.words import counted, counted_holders, facts_alone, left_for_later, plural, things
@@ -37,7 +34,6 @@ if TYPE_CHECKING:
 
 Reviewed = tuple[ChangeSet, str]
 Apply = Callable[[Collection[str]], Awaitable[Reviewed]]
-_ROW_LINES: Final = 2
 
 
 @dataclass(frozen=True)
@@ -69,12 +65,12 @@ class ReviewItems(Sequence[ReviewItem]):
         return self.made(places[index])
 
 
-class ReviewScreen(Dialog[Reviewed | PendingConflict]):
+class ReviewScreen(BrowseScreen[Reviewed | PendingConflict]):
     """Accepts or refuses changes; applies the accepted ones as one entry of the history.
 
     partly: whether changes can be refused one by one. apply: gets the keys of the accepted ones; None where there is
-    nothing but to read. titles: of the two sides. keys: of the items, where those are made only when they are looked
-    at. choosable: keys of what can be accepted, where not all can; the rest stands there to be known.
+    nothing but to read. keys: of the items, where those are made only when they are looked at. choosable: keys of what
+    can be accepted, where not all can; the rest stands there to be known.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -98,31 +94,22 @@ class ReviewScreen(Dialog[Reviewed | PendingConflict]):
         keys: Sequence[str] | None = None,
         choosable: Collection[str] | None = None,
     ) -> None:
-        super().__init__(classes="full")
-        self.heading = heading
-        self._about = content(subheading, MUTED) if isinstance(subheading, str) else subheading
+        super().__init__(heading, subheading)
         self._items = items
         self._keys = tuple(item.key for item in items) if keys is None else tuple(keys)
         self._choosable = frozenset(self._keys if choosable is None else choosable)
         # Keys of what begins accepted, where changes are accepted one by one.
         self._proposed = self._choosable
         self._apply_accepted = apply
-        self._partly = partly
-        self._titles = titles
+        self.multi_select = partly
+        self.titles = titles
         self._writing = False
         # Whether somebody said that they are done with it, if only by leaving all for later; esc says nothing.
         self.answered = False
 
-    def compose_inside(self) -> ComposeResult:
-        yield Static(self._about, classes="words")
-        changes = RowList(multi_select=self._partly, id="changes")
-        self.fill(changes)
-        if self._partly:
-            changes.select(self.begins_accepted)
-        yield Sides(changes, LineView(id="difference"), self._titles)
-
     def on_mount(self) -> None:
-        self.query_one(RowList).focus()
+        if self.multi_select:
+            self.rows.select(self.begins_accepted)
 
     @property
     def begins_accepted(self) -> frozenset[str]:
@@ -132,42 +119,39 @@ class ReviewScreen(Dialog[Reviewed | PendingConflict]):
     @property
     def accepted(self) -> tuple[str, ...]:
         """Keys of the accepted changes, in the order proposed."""
-        mounted = self._partly and self.is_mounted
-        chosen = self.query_one(RowList).selected if mounted else self.begins_accepted
+        mounted = self.multi_select and self.is_mounted
+        chosen = self.rows.selected if mounted else self.begins_accepted
         return tuple(key for key in self._keys if key in chosen)
 
     @property
     def decided(self) -> bool:
         return bool(self.accepted)
 
-    def fill(self, changes: RowList) -> None:
+    def fill(self, rows: RowList) -> None:
         """Puts a row for each change into the list; rows are made when they come into view."""
         items, keys, choosable = self._items, self._keys, self._choosable
-        changes.set_source(
-            len(keys), lambda index: self.row(items[index]), height=_ROW_LINES, key_at=keys.__getitem__,
+        rows.set_source(
+            len(keys), lambda index: self.item_row(items[index]), height=2, key_at=keys.__getitem__,
             mark_at=lambda index: keys[index] if keys[index] in choosable else "",
         )  # fmt: skip
 
-    def row(self, item: ReviewItem) -> Row:
+    def item_row(self, item: ReviewItem) -> Row:
         # The sign for accepted stands right before the text.
         title = Content.assemble(" ", content(item.title, "bold"))
         head = sides(title, content(item.kind, "$text-secondary"))
         return Row(item.key, (head, Content.assemble(" ", content(item.detail, MUTED))))
+
+    def detail(self, row: Row, index: int) -> MakeLines:
+        return self._items[index].lines
 
     def key_line(self) -> Content:
         if self._writing:
             return Content.styled(f"◔ writing {plural(len(self.accepted), 'change')} …", "$text-accent")
         if self._apply_accepted is None:
             return key_content("tab  switch · esc  close")
-        apply = f"apply {len(self.accepted):,} of {len(self._choosable):,}" if self._partly else "apply"
-        choose = " · space  yes/no · a  all/none" if self._partly else ""
+        apply = f"apply {len(self.accepted):,} of {len(self._choosable):,}" if self.multi_select else "apply"
+        choose = " · space  yes/no · a  all/none" if self.multi_select else ""
         return key_content(f"ctrl+s  {apply}{choose} · tab  switch · esc  close")
-
-    @on(RowList.RowHighlighted)
-    def show_difference(self, event: RowList.RowHighlighted) -> None:
-        event.stop()
-        item = self._items[event.index]
-        self.query_one("#difference", LineView).show_lines(item.lines)
 
     @on(RowList.SelectionChanged)
     def count(self, event: RowList.SelectionChanged) -> None:
@@ -175,9 +159,8 @@ class ReviewScreen(Dialog[Reviewed | PendingConflict]):
         self.refresh_keys()
 
     def action_all(self) -> None:
-        if self._partly:
-            changes = self.query_one(RowList)
-            changes.select([] if changes.selected == self._choosable else self._choosable)
+        if self.multi_select:
+            self.rows.select([] if self.rows.selected == self._choosable else self._choosable)
 
     def action_apply(self) -> None:
         if self._writing:
@@ -194,25 +177,22 @@ class ReviewScreen(Dialog[Reviewed | PendingConflict]):
 
     @work(group="apply", exclusive=True, exit_on_error=False)
     async def _apply(self, apply: Apply) -> None:
+        async def unless_stopped() -> Reviewed | PendingConflict | None:
+            try:
+                return await or_pending_conflict(apply(self.accepted))
+            except StoppedError:
+                notify(self, "Stopped. Nothing changed.")
+                return None
+
         self._writing = True
         self.refresh_keys()
-        done = await self.attempt(self._unless_stopped(or_pending_conflict(apply(self.accepted))))
+        done = await self.attempt(unless_stopped())
         self._writing = False
         if done is not None:
             self.dismiss(done)
         else:
             self.answered = False
             self.refresh_keys()
-
-    async def _unless_stopped(
-        self, asked: Awaitable[Reviewed | PendingConflict]
-    ) -> Reviewed | PendingConflict | None:
-        """What was asked for; None where somebody stopped it before anything was written."""
-        try:
-            return await asked
-        except StoppedError:
-            notify(self, "Stopped. Nothing changed.")
-            return None
 
 
 class DecidingReview(ReviewScreen):
@@ -243,9 +223,7 @@ class DecidingReview(ReviewScreen):
         if proposed is not None:
             self._proposed = frozenset(proposed)
         self._plain = frozenset(plain)
-        self._doubtful = frozenset(doubtful)
-        self._later = self._doubtful
-        self._refused: frozenset[str] = frozenset()
+        self._doubtful = self._later = frozenset(doubtful)
 
     @property
     def begins_accepted(self) -> frozenset[str]:
@@ -266,10 +244,8 @@ class DecidingReview(ReviewScreen):
     def key_line(self) -> Content:
         if not self._choosable:
             return key_content("tab  switch · esc  close")
-        refused = len(self.refused)
-        apply = f"apply {len(self.accepted)} of {len(self._choosable)}" + (
-            f", refuse {refused}" if refused else ""
-        )
+        refuse = f", refuse {len(self.refused)}" if self.refused else ""
+        apply = f"apply {len(self.accepted)} of {len(self._choosable)}{refuse}"
         return key_content(f"ctrl+s  {apply} · space  yes/no · l  later · a  all · esc  close")
 
     @on(RowList.SelectionChanged)
@@ -282,44 +258,42 @@ class DecidingReview(ReviewScreen):
         wanted = self._proposed.difference(self.refused)
         all_accepted = wanted <= set(self.accepted)
         self._later = wanted if all_accepted else frozenset()
-        self.query_one(RowList).select([] if all_accepted else wanted)
+        self.rows.select([] if all_accepted else wanted)
 
     def action_later(self) -> None:
-        changes = self.query_one(RowList)
-        row = changes.cursor_row
+        row, rows = self.row, self.rows
         if row is None:
             return
         if row.key in self._proposed:
             self._later |= {row.key}
-            if row.key in changes.selected:
-                changes.select(changes.selected - {row.key})
+            if row.key in rows.selected:
+                rows.select(rows.selected - {row.key})
             else:
-                self.fill(changes)
+                self.fill(rows)
                 self.refresh_keys()
-        changes.action_move("down")
+        rows.action_move("down")
 
-    def fill(self, changes: RowList) -> None:
-        """Puts a row for each change into the list, with what becomes of it."""
-        self._refused = frozenset(self.refused)
-        super().fill(changes)
-
-    def row(self, item: ReviewItem) -> Row:
-        refused = item.key in self._refused
+    def item_row(self, item: ReviewItem) -> Row:
+        """A row with what becomes of it."""
+        accepted = item.key in (self.rows.selected if self.is_mounted else self.begins_accepted)
         later, stands = item.key in self._later, item.key in self._choosable | self._plain
+        refused = item.key in self._proposed and not (accepted or later)
         title = content(item.title, "bold" if stands and not (refused or later) else MUTED)
         head = sides(Content.assemble(" ", title), content(item.kind, "$text-secondary" if stands else MUTED))
+        doubtful = item.key in self._doubtful
         if refused:
             detail = Content.styled(" ✗ refused, not proposed again", "$text-warning")
-        elif later:
-            if item.key in self._doubtful:
-                detail = Content.assemble((" … uncertain: ", MUTED), content(item.detail, MUTED))
-            else:
-                detail = Content.assemble((" … kept for later: ", MUTED), content(item.detail, MUTED))
-        elif item.key in self._doubtful:
-            detail = Content.assemble((" ! uncertain: ", "$text-warning"), content(item.detail, MUTED))
+        elif later or doubtful:
+            sign = "…" if later else "!"
+            word = "uncertain" if doubtful else "kept for later"
+            style = MUTED if later else "$text-warning"
+            detail = Content.assemble((f" {sign} {word}: ", style), content(item.detail, MUTED))
         else:
             detail = Content.assemble(" ", content(item.detail, MUTED))
         return Row(item.key, (head, detail))
+
+
+# Which reviews there are
 
 
 def restore_review(
@@ -576,7 +550,7 @@ class SecretsReview(ReviewScreen):
         return done, said
 
     def action_none(self) -> None:
-        row = self.query_one("#changes", RowList).cursor_row
+        row = self.row
         if row is not None and not self._writing:
             self._none(row.key)
 

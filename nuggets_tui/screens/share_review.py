@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Final
 
 from textual import work
 from textual.content import Content
-from textual.widgets import Static
 
 from nuggets_tui.safe_text import content, safe_line
 from nuggets_tui.screens.review import Apply, DecidingReview, Reviewed, ReviewItem, ReviewScreen
 from nuggets_tui.session import Session
-from nuggets_tui.widgets.line_view import LineView, MakeLines, diff_text_lines, text_difference, wrapped
+from nuggets_tui.widgets.line_view import MakeLines, diff_text_lines, text_difference, wrapped
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED, bar, sides
 from nuggets_tui.words import plural
@@ -57,10 +56,10 @@ class ShareReview(ReviewScreen):
             choosable=[one.note for one in plan.files],
         )
 
-    def row(self, item: ReviewItem) -> Row:
+    def item_row(self, item: ReviewItem) -> Row:
         """The row of a note; a refused one stands back."""
         if item.key in self._choosable:
-            return super().row(item)
+            return super().item_row(item)
         head = sides(
             Content.assemble(" ", content(item.title, MUTED)), Content.styled(item.kind, "$text-warning")
         )
@@ -175,11 +174,10 @@ class PromotionReview(DecidingReview):
         if result is None:
             return
         self._items = (_page_item(result), *self._items[1:])
-        self.query_one(".words", Static).update(_promotion_review_about(result))
-        changes = self.query_one(RowList)
-        super().fill(changes)
-        if changes.cursor == 0:
-            self.query_one(LineView).show_lines(self._items[0].lines, keep_scroll=True)
+        self.say(_promotion_review_about(result))
+        super().fill(self.rows)
+        if self.rows.cursor == 0:
+            self.lines.show_lines(self._items[0].lines, keep_scroll=True)
 
     async def _written(self, accepted: Collection[str]) -> Reviewed:
         folder = str(Path(self._result.path).parent)

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 from typing import ClassVar
 
-from textual import on, work
-from textual.app import ComposeResult
+from textual import work
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
 from core.unsaved import Offered, Unsaved, UnsavedTexts
 from nuggets_tui.differences import DiffLine
 from nuggets_tui.safe_text import content, cut, safe_line
-from nuggets_tui.screens.dialog import ConfirmScreen, Dialog
-from nuggets_tui.widgets.line_view import LineView, styled, text_difference, wrapped
+from nuggets_tui.screens.dialog import BrowseScreen, ConfirmScreen
+from nuggets_tui.widgets.line_view import MakeLines, styled, text_difference, wrapped
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED, sides
 from nuggets_tui.words import plural, time_ago
@@ -27,7 +26,7 @@ _TITLE = 60
 AS_IT_IS = "as it is"
 
 
-class UnsavedScreen(Dialog[Offered | str]):
+class UnsavedScreen(BrowseScreen[Offered | str]):
     """Answers with the text to go on with, or AS_IT_IS for editing the note without it."""
 
     about = (
@@ -35,83 +34,48 @@ class UnsavedScreen(Dialog[Offered | str]):
         "They are outside the memory until you save or discard them."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "take", "continue", show=False),
         Binding("x", "discard", "discard", show=False),
-        Binding("d,tab", "switch", "what changed", show=False),
         Binding("e", "as_it_is", "as it is", show=False),
     ]
+    titles = ("Texts", "What you typed")
 
     def __init__(
         self, texts: UnsavedTexts, offered: Sequence[Offered], now: datetime, *, of_note: bool = False
     ) -> None:
         """`of_note`: the person is about to edit the note that all of these are about."""
-        super().__init__(classes="large")
         self._texts = texts
         self._offered = list(offered)
         self._now = now
         self._of_note = of_note
         first = offered[0].unsaved
-        self.heading = "Not saved yet"
-        if len(offered) == 1:
-            age = time_ago(first.at, now)
-            self.heading = f"You were editing {named(first)} ({age}), unsaved"
+        one = f"You were editing {named(first)} ({time_ago(first.at, now)}), unsaved"
+        super().__init__(one if len(offered) == 1 else "Not saved yet", classes="large")
         later = "e  edit the saved note" if of_note else "esc  later"
-        self.keys = f"⏎  continue · d  what changed · x  discard · {later}"
+        self.keys = f"⏎  continue · x  discard · tab  what changed · {later}"
 
-    def compose_inside(self) -> ComposeResult:
-        yield RowList(self._rows(), id="texts", classes="pane")
-        difference = LineView(id="difference", classes="pane")
-        difference.border_title = Content("What you typed")
-        yield difference
+    def fill(self, rows: RowList) -> None:
+        made = []
+        for place, one in enumerate(self._offered):
+            size = sum(map(len, one.unsaved.changed.values()))
+            about = f"{plural(size, 'character')} · {time_ago(one.unsaved.at, self._now)}"
+            made.append(Row(str(place), (sides(content(named(one.unsaved)), content(about, MUTED)),)))
+        rows.set_rows(made)
 
-    def on_mount(self) -> None:
-        self.query_one(RowList).focus()
-        self._show()
+    def detail(self, row: Row, index: int) -> MakeLines:
+        return partial(_changes, self._offered[index].unsaved)
 
-    def _rows(self) -> list[Row]:
-        return [Row(str(place), (self._row(one.unsaved),)) for place, one in enumerate(self._offered)]
-
-    def _row(self, unsaved: Unsaved) -> Callable[[int], Content]:
-        size = sum(map(len, unsaved.changed.values()))
-        about = f"{plural(size, 'character')} · {time_ago(unsaved.at, self._now)}"
-        return sides(content(named(unsaved)), content(about, MUTED))
-
-    @property
-    def _current(self) -> Offered | None:
-        row = self.query_one("#texts", RowList).cursor_row
-        return self._offered[int(row.key)] if row is not None else None
-
-    @on(RowList.RowHighlighted)
-    def follow(self) -> None:
-        self._show()
-
-    def _show(self) -> None:
-        current = self._current
-        if current is not None:
-            self.query_one("#difference", LineView).show_lines(partial(_changes, current.unsaved))
-
-    @on(RowList.RowSelected)
-    def chosen(self, event: RowList.RowSelected) -> None:
-        event.stop()
-        self.action_take()
-
-    def action_take(self) -> None:
-        current = self._current
-        if current is not None:
-            self.dismiss(current)
+    def open_row(self, row: Row, index: int) -> None:
+        self.dismiss(self._offered[index])
 
     def action_as_it_is(self) -> None:
         if self._of_note:
             self.dismiss(AS_IT_IS)
 
-    def action_switch(self) -> None:
-        rows, difference = self.query_one(RowList), self.query_one("#difference")
-        (rows if self.focused is difference else difference).focus()
-
     def action_discard(self) -> None:
-        current = self._current
-        if current is None:
+        row = self.row
+        if row is None:
             return
+        current = self._offered[int(row.key)]
         size = sum(map(len, current.unsaved.changed.values()))
         question = ConfirmScreen(
             f"Discard {named(current.unsaved)}?",
@@ -119,12 +83,7 @@ class UnsavedScreen(Dialog[Offered | str]):
             yes="discard it",
             no="keep it",
         )
-
-        def answered(sure: bool | None) -> None:
-            if sure:
-                self._discard(current)
-
-        self.app.push_screen(question, answered)
+        self.if_sure(question, lambda: self._discard(current))
 
     @work(group="change", exit_on_error=False)
     async def _discard(self, offered: Offered) -> None:
@@ -132,14 +91,13 @@ class UnsavedScreen(Dialog[Offered | str]):
             await asyncio.to_thread(self._texts.discard, offered)
             return True
 
-        if not await self.attempt(gone()):
-            return
-        self._offered.remove(offered)
-        if self._offered:
-            self.query_one("#texts", RowList).set_rows(self._rows())
-            self._show()
-        else:
-            self.dismiss(None)
+        if await self.attempt(gone()):
+            self._offered.remove(offered)
+            if self._offered:
+                self.fill(self.rows)
+                self.show_detail()
+            else:
+                self.dismiss(None)
 
 
 def named(unsaved: Unsaved) -> str:

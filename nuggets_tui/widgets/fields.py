@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, ClassVar, Final, Literal, NamedTuple
 
 from rich.highlighter import Highlighter
 from rich.text import Text
-from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
@@ -102,11 +101,6 @@ class Sides(Horizontal):
         for side, title in zip((rows, lines), titles, strict=True):
             side.add_class("pane")
             side.border_title = Content(title)
-
-    @on(RowList.RowSelected)
-    def read(self, event: RowList.RowSelected) -> None:
-        event.stop()
-        self._lines.focus()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         return action != "to_rows" or self._lines.has_focus
