@@ -296,7 +296,7 @@ def search_entries(main: MainScreen) -> list[Entry]:
             content(cut(one.query, _ASIDE), MUTED),
             (one.name, f"saved search {one.name}"),
             "",
-            partial(main.search.run, one.query),
+            partial(main.search.find, one.query),
         )
         for one in main.search.saved
     ]

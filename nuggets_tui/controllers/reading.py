@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
@@ -275,15 +274,10 @@ class SelectionController(Controller):
 
 # Many terminals take no longer OSC 52 sequence than 100,000 bytes, of which base64 leaves three quarters.
 _MOST_BYTES: Final = 74_994
-_TMUX_SECONDS: Final = 2
 
 
 class FilesController(Controller):
     """Hands something to the terminal or to an editor."""
-
-    def __init__(self, main: MainScreen) -> None:
-        super().__init__(main)
-        self._asked_tmux = False
 
     # The clipboard
 
@@ -323,15 +317,6 @@ class FilesController(Controller):
             )
         else:
             self.notify(f"Copied {said}.{more}")
-        if os.environ.get("TMUX") and not self._asked_tmux:
-            self._asked_tmux = True
-            self._ask_tmux()
-
-    @background("clipboard")
-    async def _ask_tmux(self) -> None:
-        """Says once where tmux, as it comes, lets nothing that was copied in it reach the clipboard."""
-        if await run_in_thread(_tmux_drops_copies):
-            self.warn("tmux kept this from the clipboard. Run: tmux set -s set-clipboard on, and copy again.")
 
     # Files
 
@@ -351,9 +336,9 @@ class FilesController(Controller):
         elif not there:
             self._notify_not_found(named, folder)
         elif len(there) == 1 and not there[0].surprising:
-            self._open(there[0])
+            await self._open(there[0])
         else:
-            self._choose(named, folder)
+            await self._choose(named, folder)
 
     @background("open")
     async def find_and_open(self, reference: FileReference) -> None:
@@ -367,9 +352,9 @@ class FilesController(Controller):
         if found.path is None:
             self._notify_not_found([found], folder)
         elif found.surprising:
-            self._choose([found], folder)
+            await self._choose([found], folder)
         else:
-            self._open(found)
+            await self._open(found)
 
     def _stale(self, note_id: str) -> Sequence[Standing]:
         known = self.view.stale.get(note_id)
@@ -395,19 +380,16 @@ class FilesController(Controller):
             f"Cannot find {first}{others} in {places}. Start the app in the project's folder.",
         )
 
-    def _choose(self, named: list[Found], folder: Path) -> None:
+    async def _choose(self, named: list[Found], folder: Path) -> None:
         from nuggets_tui.screens.choice import file_choice
 
-        def chosen(key: str | None) -> None:
-            one = named[int(key)] if key is not None else None
-            if one is not None and one.path is not None:
-                self._open(one)
-            elif one is not None:
-                self._notify_not_found([one], folder)
+        key = await self.ask(file_choice(named))
+        one = named[int(key)] if key is not None else None
+        if one is not None and one.path is not None:
+            await self._open(one)
+        elif one is not None:
+            self._notify_not_found([one], folder)
 
-        self.app.push_screen(file_choice(named), chosen)
-
-    @background("open")
     async def _open(self, found: Found) -> None:
         from nuggets_tui.file_opening import open_at
 
@@ -416,20 +398,3 @@ class FilesController(Controller):
             await open_at(self.app, found.path, found.reference.line, found.reference.column)
         except NuggetsError as error:
             self.notify_error(error)
-
-
-def _tmux_drops_copies() -> bool:
-    """Whether tmux is known to drop what programs in it copy; False where it does not tell."""
-    import subprocess
-
-    try:
-        asked = subprocess.run(
-            ("tmux", "show-options", "-sv", "set-clipboard"),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_TMUX_SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return False
-    return asked.returncode == 0 and asked.stdout.strip() in (b"external", b"off")

@@ -17,13 +17,11 @@ from nuggets_tui.words import deed
 
 if TYPE_CHECKING:
     from core.facts.recall import Recall
-    from core.model.change import ChangeSet
     from core.model.note import Note
     from core.model.saved_search import SavedSearch
     from core.model.snapshot import Snapshot
     from core.search.results import Passage
     from nuggets_tui.screens.main import MainScreen
-    from nuggets_tui.screens.searches import SearchesAnswer
     from nuggets_tui.view import Found
 
 _RECALL_PATIENCE: Final = 0.008
@@ -133,8 +131,7 @@ class SearchController(Controller):
 
         value = typed_value(tag)
         if value:
-            self.main.search_box.value = f"tag:{value}"
-            self.main.go_to("notes")
+            self.find(f"tag:{value}")
         else:
             self.warn("A tag with quotation marks cannot be searched.")
 
@@ -144,33 +141,33 @@ class SearchController(Controller):
 
         self.app.push_screen(part_screen(passage, self.session.memory.search.document_text))
 
-    def find_same_tag(self) -> None:
+    def find(self, query: str) -> None:
+        """Searches for something, and goes to what is found."""
+        self.main.search_box.value = query
+        self.main.go_to("notes")
+
+    @background("open")
+    async def find_same_tag(self) -> None:
         """Lists the notes with a tag of the note under the cursor; asks which where it has several."""
         from nuggets_tui.screens.choice import tag_choice
 
         note = self.main.selection.target()
         tags = topics(note) if note is not None else ()
-        if len(tags) == 1:
-            self.find_tagged(tags[0])
-        elif tags:
-            self.app.push_screen(tag_choice(tags, *self.view.searched), self._tag_chosen)
-
-    def find_project(self) -> None:
-        """Asks for one of the memory's projects and lists its notes."""
-        from nuggets_tui.screens.choice import project_choice
-
-        self.app.push_screen(project_choice(self.view.projects, self.view.snapshot), self._project_chosen)
-
-    def _project_chosen(self, name: str | None) -> None:
-        from core.search.query_syntax import typed_value
-
-        if name is not None and (value := typed_value(name)):
-            self.main.search_box.value = f"project:{value}"
-            self.main.go_to("notes")
-
-    def _tag_chosen(self, tag: str | None) -> None:
+        tag = tags[0] if len(tags) == 1 else None
+        if len(tags) > 1:
+            tag = await self.ask(tag_choice(tags, *self.view.searched))
         if tag is not None:
             self.find_tagged(tag)
+
+    @background("open")
+    async def find_project(self) -> None:
+        """Asks for one of the memory's projects and lists its notes."""
+        from core.search.query_syntax import typed_value
+        from nuggets_tui.screens.choice import project_choice
+
+        name = await self.ask(project_choice(self.view.projects, self.view.snapshot))
+        if name is not None and (value := typed_value(name)):
+            self.find(f"project:{value}")
 
     # What is made ahead
 
@@ -237,21 +234,18 @@ class SearchController(Controller):
         else:
             self._explain(note)
 
-    def why_not(self) -> None:
+    @background("open")
+    async def why_not(self) -> None:
         """Chooses a note, hidden ones among them, and says what keeps it out."""
         if not self._searched():
             return
         from nuggets_tui.screens.picker import PickerScreen
 
         heading = "Why is which note missing?"
-        picker = PickerScreen(self.session, self.view.snapshot, None, heading, hidden=True)
-
-        def picked(choice: tuple[str, str] | None) -> None:
-            note = self.view.snapshot.by_id.get(choice[0]) if choice is not None else None
-            if note is not None:
-                self._explain(note)
-
-        self.app.push_screen(picker, picked)
+        choice = await self.ask(PickerScreen(self.session, self.view.snapshot, None, heading, hidden=True))
+        note = self.view.snapshot.by_id.get(choice[0]) if choice is not None else None
+        if note is not None:
+            self._explain(note)
 
     def _searched(self) -> bool:
         """Whether there is a search to ask about; says so when there is none."""
@@ -271,46 +265,33 @@ class SearchController(Controller):
 
     # Saved searches
 
-    def open_saved(self) -> None:
+    @background("open")
+    async def open_saved(self) -> None:
         from nuggets_tui.screens.searches import SearchesScreen
 
-        self.app.push_screen(SearchesScreen(self.session), self._searches_left)
-
-    def _searches_left(self, answer: SearchesAnswer | None) -> None:
-        if answer is None:
-            return
-        if answer.written:
+        answer = await self.ask(SearchesScreen(self.session))
+        if answer is not None and answer.written:
             self.main.show_snapshot(self.session.snapshot)
-        if answer.query:
-            self.run(answer.query)
-
-    def run(self, query: str) -> None:
-        """Searches for something, and goes to what is found."""
-        self.main.search_box.value = query
-        self.main.go_to("notes")
+        if answer is not None and answer.query:
+            self.find(answer.query)
 
     @property
     def saved(self) -> tuple[SavedSearch, ...]:
         """The saved searches; none before a memory is open."""
         return self.session.memory.searches.all if self.main.open_session is not None else ()
 
-    def save(self) -> None:
+    @background("open")
+    async def save(self) -> None:
         """Keeps what is searched under a name."""
-        found = self.view.found
+        found, keys = self.view.found, self.view.keys
         if found is None:
-            self.notify(
-                self.view.keys.filled(
-                    "Search first ({search}). Then {keep_search} saves the search under a name."
-                ),
-            )
+            said = "Search first ({search}). Then {keep_search} saves the search under a name."
+            self.notify(keys.filled(said))
             return
         from nuggets_tui.screens.searches import SaveSearchScreen
 
-        self.app.push_screen(SaveSearchScreen(self.session, found.query), self._search_saved)
-
-    def _search_saved(self, done: ChangeSet | None) -> None:
+        done = await self.ask(SaveSearchScreen(self.session, found.query))
         if done is not None:
-            kept = self.view.keys.key("searches")
             told = deed(done)
-            said = f"{told.verb.capitalize()} {safe_line(told.what, 120)}"
-            self.main.history.changed(done, f"{said}: {kept} lists saved searches" if told.what else "")
+            said = f"{told.verb.capitalize()} {safe_line(told.what, 120)}: {keys.key('searches')} lists saved searches"
+            self.main.history.changed(done, said if told.what else "")

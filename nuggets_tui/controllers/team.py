@@ -7,7 +7,6 @@ import contextlib
 import os
 import sys
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from core.sync.kept import Rhythm
     from core.team import FolderStep
     from nuggets_tui.screens.main import MainScreen
-    from nuggets_tui.session import PendingConflict, Session
+    from nuggets_tui.session import Session
 
 # Seconds between two looks whether the memory itself is all there.
 _LOOK: Final = 0.05
@@ -180,14 +179,15 @@ class TeamController(Controller):
     @background("open")
     async def trust(self) -> None:
         """Asks whether the notes of the project may be used, and keeps the answer."""
+        await self._trust()
+
+    async def _trust(self) -> None:
         from core.team import entry_for, remember
         from nuggets_tui.screens.dialog import ConfirmScreen
 
         folder = self._untrusted
-        if folder is None:
-            return
-        project = await self.attempt(run_in_thread(entry_for, folder))
-        if project is None:
+        project = await self.attempt(run_in_thread(entry_for, folder)) if folder is not None else None
+        if folder is None or project is None:
             return
         came = f"\nIt was cloned from {safe_line(project.remote, _PATH)}." if project.remote else ""
         where = safe_line(short_path(str(folder)), _PATH)
@@ -198,15 +198,11 @@ class TeamController(Controller):
             yes="use them",
         )
 
-        def answered(sure: bool | None) -> None:
-            if sure:
-                self._trusted(partial(remember, project, trusted=True))
+        def keep() -> bool:
+            remember(project, trusted=True)
+            return True
 
-        self.app.push_screen(question, answered)
-
-    @background("change")
-    async def _trusted(self, keep: Callable[[], None]) -> None:
-        if await self.attempt(run_in_thread(_true, keep)):
+        if await self.ask(question) and await self.attempt(run_in_thread(keep)):
             self.main.show(untrusted=0)
             self.main.refresh_bindings()
             self._follow()
@@ -220,51 +216,41 @@ class TeamController(Controller):
         if not notes:
             self.notify("It is one of the team's notes already.")
         elif self.view.untrusted:
-            self.trust()
-        elif self.main.team_session is None:
-            await self._offer_folder(notes)
-        else:
+            await self._trust()
+        elif self.main.team_session is not None or await self._make_folder():
             await self._review_share(notes)
 
     async def _review_share(self, notes: Sequence[Note]) -> None:
         from core.team import plan_share
         from nuggets_tui.screens.share_review import ShareReview
 
-        team = self.main.team_session
-        if team is None:
-            return
-        asked = run_in_thread(plan_share, self.session.memory, team.memory, notes)
-        plan = await self.attempt(asked)
-        if plan is None:
+        team, own = self.main.team_session, self.session.memory
+        plan = await self.attempt(run_in_thread(plan_share, own, team.memory, notes)) if team else None
+        if team is None or plan is None:
             return
         if not (plan.files or plan.refused):
             what = f'"{cut(notes[0].title, _TITLE)}"' if len(notes) == 1 else plural(len(notes), "note")
             self.notify(f"Nothing to share: the team's notes have {what} already.")
             return
-        review = ShareReview(plan, short_path(str(team.memory.folder)), partial(self._shared, team, notes))
-        self.app.push_screen(review, self._share_reviewed)
 
-    async def _shared(
-        self, team: Session, notes: Sequence[Note], accepted: Collection[str]
-    ) -> tuple[ChangeSet, str]:
-        """Writes the files of the notes that were accepted. Errors as `core.team.share`."""
-        wanted = [note for note in notes if note.id in accepted]
-        done, count = await team.write(_share, self.session.memory, team.memory, wanted)
-        return done, f"Wrote {plural(count, 'file')}"
+        async def shared(accepted: Collection[str]) -> tuple[ChangeSet, str]:
+            wanted = [note for note in notes if note.id in accepted]
+            done, count = await team.write(_share, own, team.memory, wanted)
+            return done, f"Wrote {plural(count, 'file')}"
 
-    def _share_reviewed(self, done: tuple[ChangeSet, str] | PendingConflict | None) -> None:
+        done = await self.ask(ShareReview(plan, short_path(str(team.memory.folder)), shared))
         self.main.history.reviewed(done)
         if isinstance(done, tuple):
             self.main.selection.clear()
 
-    async def _offer_folder(self, notes: Sequence[Note]) -> None:
-        """Asks whether the folder of a team's notes shall be made in the project."""
-        from core.team import make_team_folder
+    async def _make_folder(self) -> bool:
+        """Asks whether the folder of a team's notes shall be made in the project; whether it was, and is open."""
+        from core.team import make_team_folder, trust_folder
         from nuggets_tui.screens.dialog import ConfirmScreen
 
         steps = await self.attempt(run_in_thread(_in_project, make_team_folder))
         if steps is None:
-            return
+            return False
         folder = next(step.what for step in steps if step.step == "folder")
         question = ConfirmScreen(
             "Share with a team?",
@@ -272,27 +258,18 @@ class TeamController(Controller):
             f"it. This project has no folder for them yet.\n\n{safe_line(short_path(folder), _PATH)}",
             yes="make the folder",
         )
-
-        def answered(sure: bool | None) -> None:
-            if sure:
-                self._make_folder(notes)
-
-        self.app.push_screen(question, answered)
-
-    @background("open")
-    async def _make_folder(self, notes: Sequence[Note]) -> None:
-        from core.team import make_team_folder, trust_folder
-
+        if not await self.ask(question):
+            return False
         made = await self.attempt(asyncio.to_thread(_in_project, make_team_folder, really=True))
         if made is None:
-            return
+            return False
         # A person made it just now.
-        folder = Path(next(step.what for step in made if step.step == "folder"))
-        await self.attempt(run_in_thread(trust_folder, folder))
+        place = Path(next(step.what for step in made if step.step == "folder"))
+        await self.attempt(run_in_thread(trust_folder, place))
         known = self._known = asyncio.Event()
         self._follow()
         await known.wait()
-        await self._review_share(notes)
+        return True
 
     @background("open")
     async def switch(self) -> None:
@@ -326,11 +303,6 @@ def _share(own: Memory, team: Memory, notes: Sequence[Note]) -> tuple[ChangeSet,
 
 def _in_project(make: Callable[..., list[FolderStep]], *, really: bool = False) -> list[FolderStep]:
     return make(Path.cwd(), dry_run=not really)
-
-
-def _true(keep: Callable[[], None]) -> bool:
-    keep()
-    return True
 
 
 def _opened(folder: Path, clock: Callable[[], datetime]) -> Session | None:

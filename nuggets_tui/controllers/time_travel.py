@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -11,19 +10,15 @@ from msgspec.structs import replace
 from textual.css.query import NoMatches
 from textual.widget import Widget
 
-from core.model.change import ChangeSet
 from core.model.snapshot import Snapshot
 from nuggets_tui.commands import BY_NAME, PIPELINE, SETTINGS, VIEW, Command
 from nuggets_tui.controllers.controller import Controller, background
-from nuggets_tui.pace import LongWork, run_in_thread
-from nuggets_tui.session import PendingConflict
+from nuggets_tui.pace import run_in_thread
 from nuggets_tui.view import Found, Past
 from nuggets_tui.widgets.row_list import RowList
 from nuggets_tui.words import local_time
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from nuggets_tui.screens.main import MainScreen
     from nuggets_tui.view import View
     from nuggets_tui.widgets.time_line import PastSearch, TimeTravel
@@ -61,14 +56,20 @@ class TimeTravelController(Controller):
 
     # In and out
 
-    def start_time_travel(self) -> None:
+    @background("open")
+    async def start_time_travel(self) -> None:
         """Looks back; once looking back, asks for a moment to be typed."""
         if self.view.past is None:
             self._start_time_travel(self.main.focused)
             return
         from nuggets_tui.screens.forms import moment_screen
 
-        self.app.push_screen(moment_screen(self.session.clock()), self._moment_typed)
+        moment = await self.ask(moment_screen(self.session.clock()))
+        looking = self._time_travel
+        if moment is not None and looking is not None:
+            position = await self.attempt(run_in_thread(looking.position_at, moment))
+            if position is not None and looking is self._time_travel:
+                self.slide("to", position)
 
     @background("past", exclusive=True)
     async def _start_time_travel(self, asked_in: Widget | None) -> None:
@@ -208,18 +209,6 @@ class TimeTravelController(Controller):
         if self.view.past is not None:
             self._bring_log_to(self.view.past.seq)
 
-    def _moment_typed(self, typed: datetime | None) -> None:
-        if typed is not None:
-            self._go_to_moment(typed)
-
-    @background("past-jump", exclusive=True)
-    async def _go_to_moment(self, moment: datetime) -> None:
-        looking = self._time_travel
-        if looking is not None:
-            position = await self.attempt(run_in_thread(looking.position_at, moment))
-            if position is not None and looking is self._time_travel:
-                self.slide("to", position)
-
     def go_to_entry(self, entry_id: str) -> None:
         """The moment right after an entry of the log."""
         line = next((line for line in self.view.log.lines if line.id == entry_id), None)
@@ -272,58 +261,52 @@ class TimeTravelController(Controller):
     @background("past-compare", exclusive=True)
     async def compare_with_now(self) -> None:
         """What differs between the moment shown and now."""
-        from nuggets_tui.screens.compare import CompareScreen, compared
+        from nuggets_tui.screens.compare import ALL, CompareScreen, compared
 
         past = self.view.past
         if past is None:
             return
-        comparing = LongWork("comparing with now")
-        asked = run_in_thread(compared, self.view.snapshot, self.session.snapshot, comparing.report_progress)
-        found = await self.long_work(comparing.words, asked, comparing)
+        then, now = self.view.snapshot, self.session.snapshot
+        found = await self.look(
+            "comparing with now", lambda work: run_in_thread(compared, then, now, work.report_progress)
+        )
         if found is not None and found.rows and self.view.past is not None:
             screen = CompareScreen(found, self._moment_words(self.view.past), self.view.note_id)
-            self.app.push_screen(screen, self._compared)
+            chosen = await self.ask(screen)
+            if chosen is not None:
+                await self._review_going_back(None if chosen == ALL else chosen)
         elif found is not None:
             self.notify("No differences: all notes and facts are as they are now.")
 
-    def _compared(self, chosen: str | None) -> None:
-        from nuggets_tui.screens.compare import ALL
-
-        if chosen is not None:
-            self.review_going_back(None if chosen == ALL else chosen)
-
-    def go_back_to_it(self) -> None:
-        """Proposes to make the whole memory as it was at the moment shown."""
-        self.review_going_back(None)
-
     @background("change")
-    async def review_going_back(self, note: str | None) -> None:
+    async def go_back_to_it(self) -> None:
+        """Proposes to make the whole memory as it was at the moment shown."""
+        await self._review_going_back(None)
+
+    async def _review_going_back(self, note: str | None) -> None:
         """Proposes to bring back the whole memory, or one note; shown before anything is written."""
         from nuggets_tui.screens.review import restore_review
 
-        past = self.view.past
+        past, session = self.view.past, self.session
         if past is None:
             return
         wanted, words = self.view.snapshot, past.at or "the time before the log"
-        looking = LongWork("computing the changes")
-        going_back = run_in_thread(
-            self.session.memory.maintenance.going_back, wanted, words, note, looking.report_progress
+        going_back = session.memory.maintenance.going_back
+        proposed = await self.look(
+            "computing the changes",
+            lambda work: run_in_thread(going_back, wanted, words, note, work.report_progress),
         )
-        proposed = await self.long_work(looking.words, going_back, looking)
         if proposed is not None and proposed.empty:
             self.notify("Nothing to restore: the memory is as it was then.")
         elif proposed is not None:
             moment = local_time(words) if past.at else words
-            review = restore_review(self.session, proposed, moment, one_note=note is not None)
-            self.app.push_screen(review, partial(self._went_back, note or ""))
-
-    def _went_back(self, note_id: str, done: tuple[ChangeSet, str] | PendingConflict | None) -> None:
-        if done is not None:
-            self.leave()
-            self.main.history.reviewed(done)
-            if note_id:
-                # After everything is where it was before looking back.
-                self.main.call_after_refresh(self._show_restored, note_id)
+            done = await self.ask(restore_review(session, proposed, moment, one_note=note is not None))
+            if done is not None:
+                self.leave()
+                self.main.history.reviewed(done)
+                if note:
+                    # After everything is where it was before looking back.
+                    self.main.call_after_refresh(self._show_restored, note)
 
     def _show_restored(self, note_id: str) -> None:
         self.main.reading.show_note(note_id, follow=True)
