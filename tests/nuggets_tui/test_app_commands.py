@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from kits.app_kit import agent_on, opened
+from kits.app_kit import opened
 from textual.events import Key
 from textual.widgets import Input
 
@@ -18,9 +18,7 @@ from core.model.note import Note
 from nuggets_tui.palette import Palette
 from nuggets_tui.screens.dialog import ConfirmScreen, LinesScreen
 from nuggets_tui.screens.editor import EditorScreen
-from nuggets_tui.screens.entry import EntryScreen
 from nuggets_tui.screens.forms import FormScreen
-from nuggets_tui.screens.merge import MergeScreen
 from nuggets_tui.screens.picker import PickerScreen
 from nuggets_tui.widgets.facts import FactsPane, fact_key
 from nuggets_tui.widgets.notes import NotesPane
@@ -57,23 +55,6 @@ async def test_after_a_deletion_the_note_under_the_cursor_is_shown(home: Path) -
         await app.press("y")
         await app.back_on_main()
         await app.until(lambda: app.view.note_id not in ("", gone))
-
-
-async def test_u_takes_back_my_last_change_and_names_it(home: Path) -> None:
-    async with opened(home) as app:
-        await app.show("Session store")
-        await app.press("x")
-        await app.until(lambda: stored(home, "Session store").hidden)
-        agent_on(home).change("theirs", lambda draft: create_note(draft, "project", "Theirs", "Stays."))
-        await app.until(lambda: "Theirs" in app.text)
-        await app.press("u")
-        await app.until(lambda: 'Undid: hid "Session store"' in app.notices)
-        assert not stored(home, "Session store").hidden
-        assert stored(home, "Theirs")
-        await app.press("u")
-        await app.until(lambda: "Undid: added" in app.notices)
-        await app.press("u")
-        await app.until(lambda: "no change to undo" in app.notices)
 
 
 async def test_e_edits_title_text_and_tags_and_saves(home: Path) -> None:
@@ -178,16 +159,6 @@ async def test_f_shows_the_new_fact_and_its_row(home: Path) -> None:
         assert row.key == fact_key("project", "lint command")
 
 
-async def test_a_fact_without_a_value_keeps_the_form_open(home: Path) -> None:
-    async with opened(home) as app:
-        await app.press("f")
-        form = await app.screen(FormScreen)
-        app.fill("#key", "half")
-        await app.press("ctrl+s")
-        await app.until(lambda: "needs a value" in app.notices)
-        assert app.app.screen is form
-
-
 async def test_t_changes_the_tags(home: Path) -> None:
     async with opened(home) as app:
         await app.show("Session store")
@@ -239,23 +210,6 @@ async def test_l_links_to_a_note_chosen_by_its_words(home: Path) -> None:
         assert stored(home, "Deploy day").links[0].to == stored(home, "Session store").id
 
 
-async def test_m_shows_what_merging_does_before_it_does_it(home: Path) -> None:
-    async with opened(home) as app:
-        await app.show("Session store")
-        await app.press("m")
-        await app.screen(PickerScreen)
-        await app.press(*"Deploy day")
-        await app.until(lambda: "Deploy day" in app.text)
-        await app.press("enter")
-        await app.screen(MergeScreen)
-        assert not stored(home, "Deploy day").hidden
-        await app.until(lambda: "Deploys go out on Tuesdays." in app.text)
-        await app.press("ctrl+s")
-        await app.back_on_main()
-        assert stored(home, "Deploy day").hidden
-        assert "Deploys go out on Tuesdays." in stored(home, "Session store").content
-
-
 async def test_a_suggested_link_is_made_with_one_key(home: Path) -> None:
     memory = Memory.open(home)
     memory.change(
@@ -280,19 +234,6 @@ async def test_enter_on_a_fact_shows_its_recall_and_counts_nothing(home: Path) -
         await app.press("escape")
         await app.back_on_main()
     assert Memory.open(home).snapshot.by_name["project"].facts[0].hits == 0
-
-
-async def test_the_audit_log_lists_changes_and_opens_them(home: Path) -> None:
-    async with opened(home) as app:
-        await app.show("Session store")
-        await app.press("x")
-        await app.until(lambda: len(app.log) == 2)
-        await app.press("a")
-        assert "you" in app.text
-        assert "hid" in app.text
-        await app.press("enter")
-        await app.screen(EntryScreen)
-        assert "hidden from search and recall" in app.text
 
 
 async def test_an_editor_outside_changes_the_text(

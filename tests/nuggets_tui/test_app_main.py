@@ -21,20 +21,6 @@ _NUMBERED = list(enumerate(PANES, 1))
 
 
 @pytest.mark.slow
-async def test_everything_stands_on_one_screen(home: Path) -> None:
-    async with opened(home) as app:
-        await app.until(lambda: "uses JWT tokens" in app.text or app.view.note_id)
-        shown = app.text
-        for title in ("Search", "Facts", "Notes", "Note", "Neighbours", "Graph", "Audit log", "● live"):
-            assert title in shown
-        assert "1 nugget · 2 facts · 6 notes · 1 hidden" in shown
-        assert "test command" in shown
-        assert "pytest -q" in shown
-        assert "Auth middleware" in shown
-        assert "Old scratch" not in shown
-
-
-@pytest.mark.slow
 async def test_opening_and_closing_leaves_every_byte_as_it_was(store: Path) -> None:
     before = tree(store)
     async with opened(store) as app:
@@ -291,14 +277,6 @@ async def test_the_mouse_alone_reaches_panes_rows_and_commands(home: Path) -> No
         place = str(bar).index("help")
         await app.pilot.click("#keys", offset=(place, 0))
         await app.until(lambda: "Keys, words and signs" in app.text)
-
-
-@pytest.mark.slow
-async def test_tabs_answer_to_the_mouse(home: Path) -> None:
-    async with opened(home, NARROW) as app:
-        line = str(app.main.query_one("#tabs").render())
-        await app.pilot.click("#tabs", offset=(line.index("Facts"), 0))
-        assert app.main.focused is app.main.query_one(FactsPane)
 
 
 @pytest.mark.slow

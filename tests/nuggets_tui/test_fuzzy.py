@@ -6,7 +6,6 @@ from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
-from kits.hostile import HOSTILE
 from textual.content import Content
 
 from nuggets_tui.commands import COMMANDS
@@ -64,14 +63,6 @@ def test_nothing_typed_finds_nothing_and_equal_titles_keep_their_order() -> None
 
 def test_who_types_on_waits_for_no_answer() -> None:
     assert fitting("a", ["a"] * 10_000, 10, lambda: True) == []
-
-
-def test_hostile_titles_and_words_do_no_harm() -> None:
-    for hostile in HOSTILE:
-        titles = [folded(hostile), folded("Auth")]
-        for typed in (hostile, hostile[:3], "auth"):
-            for match in fitting(typed, titles, 10):
-                assert all(0 <= place < len(titles[match.place]) for place in match.marked)
 
 
 @given(st.text("ab^]-\\ [.*", max_size=8), st.lists(st.text("ab^]-\\ [.*", max_size=12), max_size=5))

@@ -11,7 +11,6 @@ from textual.geometry import Size
 
 from core.errors import ConflictError
 from core.graph.edits import create_note, edit_note
-from core.sync import SyncState
 from nuggets_tui.widgets.header import HeaderLine
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
@@ -46,49 +45,6 @@ async def test_what_waits_is_named_with_its_key_at_every_width(home: Path, width
         if width >= 160:
             assert "claude edited Session store" in line
             assert "6 notes" in line
-
-
-async def test_a_sound_memory_has_nothing_to_wait_for(tmp_path: Path) -> None:
-    small_memory(tmp_path / "memory")
-    async with opened(tmp_path / "memory") as app:
-        line = app.text.split("\n")[0]
-        assert "● live" in line
-        assert "waits" not in line
-        assert "could not" not in line
-        assert not app.main.can("conflicts")
-        assert not app.main.can("problems")
-
-
-@pytest.mark.parametrize("width", [100, 110, 120, 130, 140])
-async def test_what_waits_to_be_sent_is_said_before_a_calm_pipeline_is_named(
-    tmp_path: Path, width: int
-) -> None:
-    small_memory(tmp_path / "memory")
-    async with opened(tmp_path / "memory", (width, 30)) as app:
-        await app.until(lambda: app.view.log.last is not None)
-        app.main.show(sync=SyncState(to_send=3))
-        line = app.main.header.render().plain
-        assert "⇅ 3 to send: ctrl+s" in line or "pipeline" not in line
-
-
-@pytest.mark.parametrize("width", [60, 70, 80, 100, 120, 160])
-async def test_the_calm_light_of_the_pipeline_leaves_counts_and_news_their_room(
-    tmp_path: Path, width: int
-) -> None:
-    small_memory(tmp_path / "memory", reflection_due=True)
-    async with opened(tmp_path / "memory", (width, 30)) as app:
-        await app.until(lambda: app.view.reflection_due)
-        await app.pilot.pause()
-        line = app.text.split("\n")[0].rstrip()
-        assert "reflection due" in line
-        assert "○ " in line or "6 notes" in line
-        assert line.endswith(("○ pipeline: J", "○ J", ": r")) or "you added" in line
-        if width >= 100:
-            assert "6 notes" in line
-        if width >= 120:
-            assert "you added" in line
-        if width >= 160:
-            assert "○ pipeline: J" in line
 
 
 @pytest.mark.parametrize("width", [80, 100, 120, 160, 200])

@@ -28,14 +28,6 @@ def test_what_is_said_never_goes_backward(reports: list[tuple[int, int]]) -> Non
         before = done / total
 
 
-def test_counts_are_grouped_and_the_key_that_stops_is_named() -> None:
-    work = quiet_work("indexing")
-    assert work.status == "indexing … esc stops"
-    work.report_progress(12_300, 100_000)
-    assert work.status == "indexing 12,300 of 100,000 … esc stops"
-    assert "esc" not in quiet_work("masking", stops=False).status
-
-
 def test_stopped_work_ends_at_its_next_report() -> None:
     work = quiet_work()
     work.report_progress(1, 10)
@@ -44,16 +36,6 @@ def test_stopped_work_ends_at_its_next_report() -> None:
         work.report_progress(2, 10)
     assert work.was_stopped
     assert "stopping" in work.status
-
-
-async def test_short_work_says_nothing() -> None:
-    said: list[str] = []
-
-    async def short() -> int:
-        return 7
-
-    assert await Works(said.append).run(quiet_work(), short()) == 7
-    assert said == []
 
 
 async def test_long_work_says_how_far_it_is_and_falls_silent(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,28 +53,6 @@ def test_a_text_of_a_person_is_never_taken_for_a_command() -> None:
     )
 
 
-def test_an_error_names_the_key() -> None:
-    error = BrokenFileError(
-        "is not JSON", where="graph.json", kept="it was left as it is", remedy=Remedy("repair")
-    )
-    assert describe_error(error) == (
-        "Is not JSON.",
-        "graph.json\nIt was left as it is.\nV checks and repairs it.",
-    )
-    assert describe_error(error, "Not saved.")[1].endswith(
-        "Not saved.\nIn another terminal, nuggets verify --repair fixes it."
-    )
-    assert "\nNot saved.\n" in describe_error(ValueError("x"), "Not saved.")[1]
-
-
-@pytest.mark.parametrize(
-    ("remedy", "said"),
-    [(Remedy("list-secrets"), "nuggets secrets lists them."), (Remedy("resolve", "x"), "c resolves it.")],
-)
-def test_commands_and_keys_are_not_written_with_a_capital_letter(remedy: Remedy, said: str) -> None:
-    assert describe_error(BrokenFileError("x", remedy=remedy))[1] == said
-
-
 SHORT = 'Hid "Auth middleware". u undoes it-that.'
 LONG = "Moved 12 notes to scope project, 3 were so already. " * 3 + "u takes back-this."
 BROKEN = BrokenFileError("the note graph cannot be read (it ends in the middle of a value)",

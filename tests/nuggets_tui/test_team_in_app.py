@@ -17,14 +17,12 @@ from core.graph.edits import create_note
 from core.memory import Memory
 from core.team import answer_for, entry_for, remember, trust_folder
 from nuggets_tui.controllers.team import TeamController
-from nuggets_tui.screens.choice import ChoiceScreen
 from nuggets_tui.screens.conflict import ConflictScreen
 from nuggets_tui.screens.dialog import ConfirmScreen
 from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.screens.share_review import ShareReview
 from nuggets_tui.session import Session
 from nuggets_tui.widgets.notes import NotesPane
-from nuggets_tui.widgets.search_box import SearchBox
 
 pytestmark = pytest.mark.slow
 
@@ -49,12 +47,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 async def with_team(app: Driver) -> None:
     await app.until(lambda: app.view.team is not None, "the team's notes")
-
-
-async def test_the_header_counts_the_teams_notes(project: Path, tmp_path: Path) -> None:
-    async with opened(tmp_path / "own", WIDE) as app:
-        await with_team(app)
-        assert "2 team notes" in app.text.split("\n")[0]
 
 
 def pane(app: Driver, name: str) -> str:
@@ -93,25 +85,6 @@ async def test_after_a_search_of_the_teams_notes_the_row_under_the_cursor_is_sho
         row = app.main.query_one("#notes", NotesPane).cursor_row
         assert row is not None
         assert row.data == app.view.note_id
-
-
-async def test_the_search_box_offers_tags_and_nuggets_of_the_teams_notes_with_their_counts(
-    project: Path, tmp_path: Path
-) -> None:
-    (project / ".nuggets" / "notes" / "vpn-for-staging.md").write_text(
-        NOTES["vpn-for-staging.md"].replace("[deploy]", "[deploy, network]")
-    )
-    async with opened(tmp_path / "own", WIDE) as app:
-        await with_team(app)
-        await search(app, "tag:netw")
-        box = app.main.query_one(SearchBox)
-        await app.until(lambda: [one.text for one in box.offered] == ["network"], "the team's tag")
-        await app.press("escape")
-        await show(app, "VPN for staging")
-        app.main.search.find_same_tag()
-        await app.screen(ChoiceScreen)
-        assert app.text.count("1 note") >= 2
-        assert "0 notes" not in app.text
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW])
@@ -296,16 +269,6 @@ async def test_without_a_team_folder_nothing_of_it_is_there(
         assert app.notices == ""
 
 
-async def test_a_setting_that_names_no_teams_folder_is_told_in_one_sentence(
-    project: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "own" / "settings.toml").write_text(f'[team]\nfolder = "{tmp_path}"\n')
-    async with opened(tmp_path / "own", WIDE) as app:
-        await app.main.team.opened()
-        await app.until(lambda: "s no folder of a team's notes." in app.notices, "the notice")
-        assert app.view.team is None
-
-
 def test_nothing_of_the_app_lies_in_the_repository(project: Path) -> None:
     folder = project / ".nuggets" / "notes"
     memory = Memory.open(folder)
@@ -433,14 +396,3 @@ async def test_where_no_folder_is_sharing_offers_to_make_it(
         await app.press("ctrl+s")
         await app.back_on_main()
         await app.until(lambda: (project / ".nuggets" / "notes" / "auth-middleware.md").exists())
-
-
-async def test_whoever_has_nothing_yet_is_told_of_the_teams_notes(project: Path, tmp_path: Path) -> None:
-    async with opened(tmp_path / "nothing", WIDE) as app:
-        await with_team(app)
-        (tmp_path / "nothing").mkdir(exist_ok=True)
-        await app.until(lambda: "2 team notes" in app.text)
-    async with opened(tmp_path / "nothing", WIDE) as app:
-        await app.until(lambda: "open the team's memory: 2 notes" in app.text)
-        await app.press("N")
-        await app.until(lambda: app.view.team_home and "Release day" in app.text)

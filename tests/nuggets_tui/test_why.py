@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from kits.app_kit import small_memory
 
-from core.graph.edits import create_note
 from core.memory import Memory
 from core.search import Filters
 from core.search.query_syntax import parse_question
@@ -44,26 +43,6 @@ def test_a_hit_is_told_its_rank_and_its_parts_add_up(memory: Memory) -> None:
         assert sum(given.value for given in line.given) == pytest.approx(line.value)
 
 
-def test_what_keeps_a_note_out_is_said_in_one_sentence(memory: Memory) -> None:
-    for query, title, words in (
-        ("scratch", "Old scratch", "It is hidden. Add is:hidden to find hidden notes."),
-        ("scratch tag:redis", "Old scratch", "It also does not meet: tag redis."),
-        ("redis", "Old scratch", "It also has nothing in common with the query."),
-        ("jwt tag:redis", "JWT token format", "It does not meet: tag redis."),
-        ("jwt -rs256", "JWT token format", 'It does not meet: without "rs256".'),
-        ('jwt +"claims aud"', "JWT token format", 'It does not meet: with "claims aud".'),
-        ("jwt is:fact hits:>3", "JWT token format", "meet: a fact; recalled more than 3 times."),
-        ("tag:redis", "JWT token format", "It does not meet: tag redis."),
-        ("redis", "Deploy day", "It has nothing in common with the query"),
-        ("the of", "Deploy day", "The query has only common words"),
-        ("", "Deploy day", "The query is empty."),
-        ("is:hidden scratch", "Session store", "It does not meet: hidden."),
-    ):
-        answer = ask(memory, query, title)
-        assert not answer.is_hit, query
-        assert words in answer.outcome, query
-
-
 def test_a_note_that_conditions_alone_admit_has_no_score_to_take_apart(memory: Memory) -> None:
     answer = ask(memory, "tag:redis", "Session store")
     assert answer.is_hit
@@ -80,27 +59,6 @@ def test_a_note_that_is_kept_out_is_told_where_it_would_stand(memory: Memory) ->
     )
     only = ask(memory, "redis -hour", "Session store")
     assert any("it would be the only hit" in sentence for sentence in only.sentences)
-
-
-def test_too_little_in_common_says_how_much_is_covered_and_what_is_lacking(memory: Memory) -> None:
-    query = "redis tuesdays rs256 scratchpad middleware pytest ship sessions"
-    memory.change("more", lambda draft: create_note(draft, "project", "Thin", "Tuesdays, and so on."))
-    answer = ask(memory, query, "Thin")
-    assert answer.is_hit
-    assert any(sentence.startswith("Matches 10% of the query") for sentence in answer.sentences)
-    assert any(sentence.startswith('Missing words: "redis"') for sentence in answer.sentences)
-
-
-def test_a_hit_below_the_list_is_told_what_it_would_have_needed(memory: Memory) -> None:
-    def fill(draft: object) -> None:
-        for place in range(6):
-            create_note(draft, "project", f"Kiwi {place}", "kiwi " * (6 - place) + "fruit " * place)  # type: ignore[arg-type]
-
-    memory.change("filled", fill)
-    last = memory.search("kiwi", 10)[-1].note.title
-    answer = ask(memory, "kiwi", last, shown=3)
-    assert answer.is_hit
-    assert answer.outcome.startswith("Hit 6 of 6. The list shows 3; the last one scores ")
 
 
 def test_every_kind_of_reason_has_words_of_its_own() -> None:

@@ -18,7 +18,6 @@ from core.model.note import Note
 from nuggets_tui.screens.conflict import ConflictScreen
 from nuggets_tui.screens.dialog import ConfirmScreen
 from nuggets_tui.screens.editor import EditorScreen
-from nuggets_tui.screens.forms import FormScreen
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 
@@ -163,21 +162,6 @@ async def test_theirs_stays_and_the_conflict_is_settled(home: Path) -> None:
         assert stored(home, "Session store").content == "Theirs"
 
 
-async def test_after_a_sync_the_versions_are_called_by_their_machines(home: Path) -> None:
-    agent_on(home).change("stored", lambda draft: remember(draft, "prefs", "user:k", "base"))
-    copy = home / "prefs.nugget (1).json"
-    copy.write_bytes((home / "prefs.nugget.json").read_bytes().replace(b'"base"', b'"elsewhere"'))
-    other = Memory.open(home)
-    other.change("edited", lambda draft: remember(draft, "prefs", "user:k", "here"))
-    assert other.maintenance.resolve().conflicts
-    async with opened(home) as app:
-        await waiting_conflict(app)
-        await app.until(lambda: "save this machine's" in app.text)
-        await app.press("ctrl+s")
-        await app.back_on_main()
-        await app.until(lambda: "kept this machine's version" in app.notices)
-
-
 async def test_a_version_that_somebody_else_keeps_waiting_is_not_taken_unasked(home: Path) -> None:
     store = stored(home, "Session store").id
     agent = agent_on(home)
@@ -307,21 +291,6 @@ async def test_a_conflict_that_cannot_be_kept_leaves_the_editor_open_with_everyt
         await app.until(lambda: "changed in two ways" in app.notices)
         assert app.app.screen is editor
         assert editor.values["text"] == "Mine"
-
-
-async def test_tags_of_a_note_deleted_meanwhile_wait_too(home: Path) -> None:
-    async with opened(home) as app:
-        await app.show("Session store")
-        note_id = app.view.note_id
-        await app.press("t")
-        await app.screen(FormScreen)
-        app.fill("#tags", "redis hot")
-        agent_on(home).change("gone", lambda draft: delete_note(draft, note_id))
-        await app.press("enter")
-        await app.screen(ConflictScreen)
-        await app.press("y", "ctrl+s")
-        await app.back_on_main()
-        assert "hot" in stored(home, "Session store").tags
 
 
 async def test_a_text_from_an_editor_outside_waits_when_it_meets_another(

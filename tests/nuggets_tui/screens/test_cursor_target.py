@@ -14,10 +14,8 @@ from core.graph.edits import create_note, edit_note, hide_note, link_notes
 from core.memory import Memory
 from core.model.note import Note
 from nuggets_tui.screens.choice import ChoiceScreen
-from nuggets_tui.screens.dialog import ConfirmScreen
 from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.screens.entry import EntryScreen
-from nuggets_tui.screens.help import HelpScreen
 from nuggets_tui.screens.picker import PickerScreen
 from nuggets_tui.widgets.note_view import NeighboursPane
 
@@ -254,18 +252,6 @@ async def test_ctrl_c_with_another_key_between_does_not_leave(home: Path) -> Non
         await app.press("ctrl+c")
         assert "ctrl+c" in app.notices
         await app.press("down", "ctrl+c")
-        assert app.app.is_running
-
-
-async def test_leaving_from_a_dialog_over_typed_text_asks_first(home: Path) -> None:
-    async with opened(home) as app:
-        await app.press("n")
-        await app.screen(EditorScreen)
-        app.fill("#title", "Half done")
-        await app.press("f1")
-        await app.screen(HelpScreen)
-        await app.press("ctrl+q")
-        await app.screen(ConfirmScreen)
         assert app.app.is_running
 
 

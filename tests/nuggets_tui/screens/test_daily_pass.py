@@ -19,8 +19,6 @@ from nuggets_tui.screens.choice import ChoiceScreen
 from nuggets_tui.screens.help import HelpScreen
 from nuggets_tui.screens.review import ReviewScreen
 from nuggets_tui.screens.share_review import PromotionReview
-from nuggets_tui.widgets.row_list import RowList
-from nuggets_tui.words import plural
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 
@@ -95,22 +93,6 @@ async def test_a_review_that_an_agent_asked_for_waits_as_a_badge_though_no_pass_
         await app.back_on_main()
         await app.until(lambda: BADGE not in app.text, "no badge")
         await app.until(lambda: daily_state(home, NOW).asked is None)
-    assert graph(home) == before
-
-
-@pytest.mark.parametrize("size", [(160, 40), (100, 30)])
-async def test_the_badge_says_how_many_changes_the_pass_would_propose(
-    home: Path, size: tuple[int, int]
-) -> None:
-    before = graph(home)
-    memory = Memory.open(home)
-    proposed = len(memory.reflect(dry_run=True).changes)
-    memory.close()
-    async with opened(home, size) as app:
-        await app.until(lambda: f"reflection due, {plural(proposed, 'change')}: r" in app.text, "the count")
-        await app.press("r")
-        screen = await app.screen(ReviewScreen)
-        assert screen.query_one(RowList).count == proposed
     assert graph(home) == before
 
 

@@ -9,7 +9,6 @@ import pytest
 from kits.app_kit import NOW, agent_on, opened, small_memory
 
 from core.graph.edits import delete_note, edit_note
-from nuggets_tui.screens.dialog import ConfirmScreen
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 
@@ -57,17 +56,6 @@ async def test_what_is_new_since_the_last_visit_bears_the_word_and_nothing_does_
         await app.until(lambda: app.log[0].deed.verb == "pinned", "the pin")
         await app.pilot.pause()
         assert sum(" new " in line for line in app.text.splitlines()) == 1
-
-
-async def test_a_dialog_that_opens_is_not_covered_by_what_was_done_before(tmp_path: Path) -> None:
-    home = tmp_path / "memory"
-    small_memory(home)
-    async with opened(home) as app:
-        await app.press("y")
-        await app.until(lambda: "Copied" in app.notices)
-        await app.press("X")
-        await app.screen(ConfirmScreen)
-        assert "Copied" not in app.notices
 
 
 async def test_what_was_said_of_trouble_goes_when_the_trouble_goes(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from kits.app_kit import NARROW, opened
 from textual.content import Content
 
-from nuggets_tui.commands import BY_NAME, GROUPS, key_map
+from nuggets_tui.commands import BY_NAME, key_map
 from nuggets_tui.screens.dialog import dialog_here, key_content
 from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.screens.help import (
@@ -77,20 +77,6 @@ async def test_typing_after_a_slash_leaves_what_holds_the_words(home: Path) -> N
         await app.until(lambda: len(lines_of(screen)) == whole)
         await app.press("escape")
         await app.back_on_main()
-
-
-def test_the_keys_for_every_day_come_first_and_then_the_groups_of_the_palette() -> None:
-    sections = {section.heading: section for section in help_sections()}
-    headings = [name for name in sections if name == DAILY or name.endswith("in ctrl+p")]
-    assert headings[0] == DAILY
-    named = [name.removesuffix(", in ctrl+p") for name in headings[1:]]
-    assert named == [group for group in GROUPS if group in named]
-    assert len(named) >= len(GROUPS) - 2
-    daily = sections[DAILY].entries
-    assert 25 <= len(daily) <= 34
-    assert all(key and not key.startswith("ctrl+p") for key, _ in daily)
-    rest = [entry for name in headings[1:] for entry in sections[name].entries]
-    assert not set(daily) & set(rest)
 
 
 async def test_the_help_lists_as_usable_what_is_bound_now_and_apart_what_needs_something_first(

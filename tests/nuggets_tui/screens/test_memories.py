@@ -118,24 +118,6 @@ async def test_a_mistyped_folder_is_no_new_memory_but_a_question(person: Path) -
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW])
-async def test_without_a_memory_the_app_says_how_to_begin(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
-) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    async with opened(tmp_path / ".nuggets", size) as app:
-        assert "Welcome. There is no memory yet." in app.text
-        assert "d  explore a copy of a sample memory" in app.text
-        await app.press("C")
-        await app.screen(ChoiceScreen)
-        await app.until(lambda: "No other memory found" in app.text)
-        await app.press("escape")
-        await app.back_on_main()
-        await app.press("end")
-        assert "nuggets recall" in app.text or size == NARROW
-    assert not (tmp_path / ".nuggets").exists()
-
-
-@pytest.mark.parametrize("size", [WIDE, NARROW])
 async def test_an_empty_memory_begins_with_what_is_here_then_the_demo_then_starting_empty(
     person: Path, tmp_path: Path, size: tuple[int, int]
 ) -> None:

@@ -5,15 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from kits.app_kit import NARROW, WIDE, Driver, assert_harmless, opened
-from kits.hostile import HOSTILE
+from kits.app_kit import Driver, opened
 
-from core.graph.edits import create_note
 from core.memory import Memory
 from core.model.saved_search import SavedSearch
 from core.settings.tree import settings_by_name
 from core.user_settings import load_user_settings, user_settings_file
-from nuggets_tui.commands import GROUPS
 from nuggets_tui.palette import Palette
 from nuggets_tui.screens.choice import ChoiceScreen, SettingScreen
 from nuggets_tui.setting_words import SETTING_WORDS, USER
@@ -35,24 +32,6 @@ def rows(screen: Palette) -> list[str]:
     """Headings by their names, other rows by their keys."""
     listed = screen.query_one(RowList)
     return [listed.row(place).key for place in range(listed.count)]
-
-
-@pytest.mark.parametrize("size", [WIDE, NARROW])
-async def test_everything_stands_in_groups_with_the_keys_aligned_at_the_right(
-    home: Path, size: tuple[int, int]
-) -> None:
-    async with opened(home, size) as app:
-        screen = await palette(app)
-        headings = [key.removeprefix("group ") for key in rows(screen) if key.startswith("group ")]
-        assert headings == list(GROUPS)
-        ends = {
-            len(line.rstrip(" │▁▂▃▄▅▆▇█").rstrip())
-            for line in app.text.splitlines()
-            if any(words in line for words in ("Edit the title", "Change the tags", "Link to another"))
-        }
-        assert len(ends) == 1
-        await app.press("escape")
-        await app.back_on_main()
 
 
 async def test_a_command_is_found_by_what_it_does_and_a_group_by_its_name(home: Path) -> None:
@@ -87,20 +66,6 @@ async def test_enter_right_behind_the_title_opens_the_note_and_no_command(home: 
         await app.pilot.press(*"session store", "enter")
         await app.back_on_main()
         await app.until(lambda: app.view.note is not None and app.view.note.title == "Session store")
-
-
-async def test_at_most_five_notes_are_listed_and_hostile_titles_are_harmless(home: Path) -> None:
-    memory = Memory.open(home)
-
-    def fill(draft: object) -> None:
-        for number, text in enumerate([*HOSTILE[:4], "", "", "", ""]):
-            create_note(draft, "project", f"Zebra {number} {text}", "x")  # type: ignore[arg-type]
-
-    memory.change("zebras", fill)
-    async with opened(home) as app:
-        screen = await palette(app, "zebra")
-        assert len([key for key in rows(screen) if key.startswith("note ")]) == 5
-        assert_harmless(app)
 
 
 def test_every_setting_has_words() -> None:

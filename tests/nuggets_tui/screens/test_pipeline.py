@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kits.app_kit import NARROW, NOW, WIDE, Driver, agent_on, assert_harmless, opened, small_memory
+from kits.app_kit import NOW, Driver, agent_on, assert_harmless, opened, small_memory
 from kits.fake_pipeline import (
     AT,
     CHOSEN,
@@ -19,19 +19,17 @@ from kits.fake_pipeline import (
     make_health,
     make_job,
     make_proposal,
-    make_raw,
 )
 from kits.hostile import HOSTILE
-from msgspec.structs import replace
 
 from core.errors import StorageError
 from core.graph.edits import create_note
 from core.memory import Memory
 from core.pipeline.database.connection import Database
 from core.pipeline.database.sessions import SessionMemory, SessionScore
-from core.pipeline.records import Origin, PipelineState, Recovery, SessionOverview, SessionPage
+from core.pipeline.records import PipelineState, Recovery, SessionOverview, SessionPage
 from nuggets_tui import pipeline_session
-from nuggets_tui.screens.dialog import LinesReview, LinesScreen
+from nuggets_tui.screens.dialog import LinesReview
 from nuggets_tui.screens.inbox import InboxScreen, ProposalsReview
 from nuggets_tui.screens.pipeline import ListsScreen, PipelineScreen, SubmitScreen
 from nuggets_tui.widgets.line_view import LineView
@@ -77,29 +75,6 @@ def details(screen: ListsScreen) -> str:
 def written(home: Path) -> set[str]:
     """The texts of all visible notes."""
     return {note.content for note in Memory.open(home).snapshot.visible}
-
-
-@pytest.mark.parametrize("size", [NARROW, WIDE, (180, 50)])
-async def test_a_proposal_shows_its_sentence_what_it_would_do_and_why_it_waits(
-    home: Path, fake: FakePipeline, size: tuple[int, int]
-) -> None:
-    async with opened(home, size) as app:
-        await app.until(lambda: app.view.pipeline.state == "review")
-        assert "! 4 proposals: i" in app.text.split("\n")[0]
-        screen = await on_screen(app, InboxScreen)
-        await app.until(lambda: "We looked at the numbers again" in details(screen))
-        assert "+ add a note" in details(screen)
-        assert f"+ {CHOSEN}" in details(screen)
-        assert "nothing is written before you accept it" in details(screen)
-        assert "submitted 5 min ago by claude · session session-7f3a" in details(screen)
-        await app.press("down", "down")
-        await app.until(lambda: "~ replace a note" in details(screen))
-        assert "Deploy day" in details(screen)
-        assert "- Deploys go out on Tuesdays. + Deploys go out on Thursdays." in details(screen)
-        assert "contradicts a note: Tuesdays / Thursdays" in details(screen)
-        last = app.text.rstrip().split("\n")[-2]
-        assert "a accept" in last
-        assert "esc close" in last
 
 
 async def test_a_session_shows_what_it_left_and_without_sessions_there_is_no_list(
@@ -401,34 +376,6 @@ async def test_the_app_leaves_the_work_to_a_daemon(
         there = True
         app.main.pipeline.refresh()
         await app.until(lambda: not fake.running)
-
-
-async def test_a_note_shows_the_sentence_that_it_was_made_of(home: Path, fake: FakePipeline) -> None:
-    memory = Memory.open(home)
-    note = next(one for one in memory.snapshot.notes if one.title == "Session store")
-    draft = memory.draft()
-    draft.put(replace(note, extra=note.extra | {"origin": {"memory": make_raw().id, "model": "qwen3:4b"}}))
-    memory.apply(draft.change_set("created by the pipeline", author=memory.author))
-    start = TEXT.index(CHOSEN)
-    fake.origins[note.id] = Origin(
-        note.id, make_raw().id, TEXT, (start, start + len(CHOSEN)), "session", "session-7f3a", "agent:claude",
-        "qwen3:4b", "1", "nothing like it is known", 0.9, AT,
-    )  # fmt: skip
-    async with opened(home) as app:
-        await app.show("Session store")
-        text = app.main.query_one("#note", LineView)
-        await app.until(lambda: "submitted by claude" in text.text)
-        said = " ".join(text.text.split())
-        assert f'"{CHOSEN}"' in said
-        assert "session session-7f3a" in said
-        await app.press("O")
-        screen = await app.screen(LinesScreen)
-        assert TEXT in " ".join(screen.query_one(LineView).text.split())
-        await app.press("escape")
-        await app.back_on_main()
-        await app.show("Deploy day")
-        await app.press("O")
-        await app.until(lambda: "did not make this note" in app.notices)
 
 
 async def test_a_pipeline_that_cannot_be_read_is_said_once_and_stops_nothing(

@@ -77,18 +77,6 @@ async def test_what_is_unticked_is_refused_says_so_and_is_not_proposed_again(
     assert "refused 1" in Memory.open(home).history.log(limit=1)[0].change_set.reason
 
 
-async def test_what_is_refused_by_mistake_is_accepted_with_the_same_key(home: Path) -> None:
-    async with opened(home) as app:
-        review = await reviewing(app)
-        whole = review.accepted
-        go_to(review, "merge")
-        await app.press("space")
-        assert len(review.refused) == 1
-        go_to(review, "merge")
-        await app.press("space")
-        assert (review.accepted, review.refused) == (whole, ())
-
-
 async def test_what_is_left_for_later_is_neither_done_nor_refused(home: Path) -> None:
     async with opened(home) as app:
         review = await reviewing(app)
@@ -104,20 +92,6 @@ async def test_what_is_left_for_later_is_neither_done_nor_refused(home: Path) ->
         await app.press("ctrl+s")
         await app.back_on_main()
     assert {merge, hide} <= proposed(home)
-
-
-async def test_leaving_all_for_later_and_taking_one_refuses_nothing(home: Path) -> None:
-    async with opened(home) as app:
-        review = await reviewing(app)
-        await app.press("a")
-        assert (review.accepted, review.refused) == ((), ())
-        hide = go_to(review, "hide")
-        await app.press("space")
-        assert (review.accepted, review.refused) == ((hide,), ())
-        await app.press("ctrl+s")
-        await app.back_on_main()
-        await app.until(lambda: "Cleaned up: 1 of" in app.notices)
-    assert any(id.startswith("merge") for id in proposed(home))
 
 
 async def test_refusing_everything_writes_the_refusals_and_u_takes_them_back(home: Path) -> None:

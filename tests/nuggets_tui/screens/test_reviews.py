@@ -14,7 +14,6 @@ from core.memory import Memory
 from core.model.note import replace
 from nuggets_tui.screens.dialog import AskScreen
 from nuggets_tui.screens.review import ReviewScreen
-from nuggets_tui.widgets.row_list import RowList
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 
@@ -27,27 +26,6 @@ def home(tmp_path: Path) -> Path:
     for title in ("Test database", "Test data base"):
         memory.change("twice", partial(create_note, nugget="project", title=title, content=text))
     return tmp_path / "memory"
-
-
-async def test_reflection_shows_each_change_and_applies_the_accepted_ones_alone(home: Path) -> None:
-    before = (home / "graph" / "graph.json").read_bytes()
-    async with opened(home) as app:
-        await app.press("r")
-        review = await app.screen(ReviewScreen)
-        whole = len(review.accepted)
-        assert whole >= 2
-        assert f"apply {whole} of {whole}" in app.text
-        assert (home / "graph" / "graph.json").read_bytes() == before
-        await app.press("a")
-        assert f"apply 0 of {whole}" in app.text
-        await app.press("space")
-        assert f"apply 1 of {whole}" in app.text
-        (accepted,) = review.accepted
-        assert accepted == review.query_one(RowList).row(0).key
-        await app.press("ctrl+s")
-        await app.back_on_main()
-        await app.until(lambda: "1 of" in app.notices)
-        await app.until(lambda: app.log[0].author.kind == "reflection")
 
 
 async def test_promotion_names_the_file_and_shows_the_difference_first(

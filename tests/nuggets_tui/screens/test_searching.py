@@ -190,21 +190,6 @@ async def test_searching_once_more_leaves_the_answer_and_the_cursor_on_it_until_
         assert (notes.cursor, notes.row(0).key) == (0, "recall")
 
 
-async def test_conditions_phrases_and_exclusions_narrow_the_hits(home: Path) -> None:
-    async with opened(home) as app:
-        for text, titles in (
-            ("tag:auth -rs256", {"Auth middleware"}),
-            ('tag:auth "claims sub"', {"JWT token format"}),
-            ("has:links title:jwt", {"JWT token format"}),
-            ("updated:<1d tuesdays", {"Deploy day"}),
-            ("is:new -is:fact redis", {"Session store"}),
-            ("updated:>1y", set()),
-        ):
-            await search(app, text)
-            assert app.view.found is not None
-            assert {hit.note.title for hit in app.view.found.hits} == titles, text
-
-
 async def test_an_answer_that_is_not_asked_for_is_not_shown(home: Path) -> None:
     async with opened(home) as app:
         await search(app, "test command is:fact")

@@ -60,16 +60,6 @@ async def test_masking_asks_once_more_and_then_it_stands_nowhere(home: Path) -> 
         assert not path.is_file() or VALUE.encode() not in path.read_bytes(), path
 
 
-async def test_what_is_no_secret_bears_no_sign_any_more(home: Path) -> None:
-    async with opened(home, WIDE) as app:
-        await app.press("S")
-        await app.screen(SecretsReview)
-        await app.press("n")
-        await app.back_on_main()
-        await app.until(lambda: "Marked as not a credential" in app.notices)
-    assert len(Memory.open(home).secrets.holders()) == 1
-
-
 async def test_a_text_that_was_handed_in_is_shown_masked_and_masked_for_good(tmp_path: Path) -> None:
     home = tmp_path / "memory"
     small_memory(home).close()

@@ -94,26 +94,6 @@ async def test_all_shown_are_selected_at_once_and_a_fact_is_selected_by_its_note
         assert [fact.key for fact in facts] == ["test command", "deploy command"]
 
 
-@pytest.mark.parametrize("key", ["ctrl+s", "enter"])
-async def test_tags_of_many_are_written_with_one_key_as_one_entry(home: Path, key: str) -> None:
-    async with opened(home) as app:
-        entries = len(app.log)
-        await select(app, "Deploy day", "Session store")
-        await app.press("t")
-        await app.screen(TagsOfManyScreen)
-        app.fill("#add", "ops")
-        app.app.screen.query_one("#remove").focus()
-        await app.press(key)
-        await app.back_on_main()
-        await app.until(lambda: len(app.log) == entries + 1)
-        tagged = {note.title for note in Memory.open(home).snapshot.notes if "ops" in note.tags}
-        assert tagged == {"Deploy day", "Session store"}
-        assert app.view.selected == frozenset()
-        await app.press("u")
-        await app.until(lambda: "Undid" in app.notices)
-        assert not any("ops" in note.tags for note in Memory.open(home).snapshot.notes)
-
-
 @pytest.mark.parametrize("size", [WIDE, NARROW])
 async def test_what_is_refused_stays_and_the_rest_is_one_entry_that_is_taken_back_whole(
     home: Path, size: tuple[int, int]

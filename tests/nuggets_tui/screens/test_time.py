@@ -271,17 +271,3 @@ async def test_without_a_log_there_is_no_past_and_it_is_said(tmp_path: Path) -> 
         await app.press("T")
         await app.until(lambda: "no past" in app.notices or app.view.past is not None)
         assert app.view.past is None
-
-
-async def test_bringing_a_note_back_is_announced_as_not_done_yet_on_the_local_clock(home: Path) -> None:
-    live(home)
-    async with opened(home, clock=after(9)) as app:
-        await start_time_travel(app, 3)
-        await app.press("c")
-        await app.screen(CompareScreen)
-        await app.press("end", "b")
-        review = await app.screen(ReviewScreen)
-        assert review.heading.startswith("Restore a note from ")
-        assert not review.heading.endswith("Z")
-        await app.press("escape")
-        await app.back_on_main()

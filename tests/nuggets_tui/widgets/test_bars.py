@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kits.hostile import HOSTILE
@@ -31,40 +30,9 @@ def length(drawn: str) -> int:
 
 
 @settings(deadline=None)
-@given(st.floats(), st.integers(-2, 60))
-def test_a_bar_has_the_width_asked_for(value: float, width: int) -> None:
-    assert cell_len(bar(value, width)) == max(width, 0)
-
-
-@settings(deadline=None)
-@given(st.floats(0, 1), st.floats(0, 1), st.integers(1, 40))
-def test_a_larger_value_never_has_a_shorter_bar(one: float, other: float, width: int) -> None:
-    low, high = sorted((one, other))
-    assert length(bar(low, width)) <= length(bar(high, width))
-
-
-@settings(deadline=None)
 @given(st.floats(0, 1, exclude_min=True, exclude_max=True), st.integers(1, 40))
 def test_something_always_shows_and_only_all_is_full(value: float, width: int) -> None:
     assert 0 < length(bar(value, width)) < width * 8
-
-
-PARTS = st.builds(Parts, st.floats(0, 0.42), st.floats(0, 0.48), st.floats(0, 0.13))
-
-
-def cells_of(width: int) -> float:
-    """How many cells a blend of 1 takes in a width."""
-    return length(score_bars(Parts(text=1.0), width).plain) / 8
-
-
-@settings(deadline=None)
-@given(PARTS, st.sampled_from((30, 41, 75, 100)))
-def test_the_bars_of_a_hit_add_up_to_its_blend(parts: Parts, width: int) -> None:
-    drawn = score_bars(parts, width).plain
-    blend = parts.vector + parts.text + parts.boost
-    # Each bar is rounded to an eighth, and none that is above 0 vanishes.
-    assert length(drawn.replace(" ", "")) == pytest.approx(blend * cells_of(width) * 8, abs=6)
-    assert "…" not in drawn
 
 
 @settings(deadline=None)

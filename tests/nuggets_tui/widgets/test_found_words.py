@@ -39,16 +39,3 @@ def test_a_word_read_as_another_is_told_apart_from_one_that_was_typed() -> None:
     assert words(found, 9) == "token~"
     assert words(found, 5) == "toke…"
     assert words(found, 2) == ""
-
-
-def known(kind: str, found: str = "") -> ScoreReason:
-    return ScoreReason("signals", kind, "", found, 0.1)  # type: ignore[arg-type]
-
-
-def test_what_is_known_of_a_hit_is_named_before_its_words() -> None:
-    found = hit(known("entity", "PostgreSQL"), known("resolution", "decision"), matched=("redis",))
-    assert words(found) == "names PostgreSQL  decision  redis"
-    assert words(found, 14) == "names  decision"[:5] + "  redis"
-    assert words(hit(known("constraint"), known("resolution", "decision"))) == "decision"
-    assert words(hit(known("hint", "Who pays?"))) == "hint Who pays?"
-    assert words(hit(known("gravity"), known("hub"))) == "only similar  common names"

@@ -7,11 +7,10 @@ from typing import Any, get_args
 
 import pytest
 from kits.app_kit import NOW
-from kits.fake_pipeline import AT, CHOSEN, TEXT, make_job, make_proposal, make_raw
+from kits.fake_pipeline import CHOSEN, TEXT, make_job, make_proposal, make_raw
 from textual.content import Content
 
 from core.pipeline.records import (
-    HistoryRow,
     JobStatus,
     PipelineState,
     ProposalReason,
@@ -22,7 +21,6 @@ from nuggets_tui.pipeline_words import (
     REASONS,
     STATES,
     job_state,
-    outcomes,
 )
 from nuggets_tui.widgets import pipeline_details as details
 from nuggets_tui.widgets.pipeline_details import proposal_row, work_rows
@@ -39,13 +37,6 @@ def row_text(row: Row, width: int) -> str:
 def plain(lines: Sequence[Content]) -> str:
     """Lines as text, the breaks of the width taken out."""
     return " ".join(" ".join(line.plain for line in lines).split())
-
-
-def make_row(event: str, proposal: str, text: str, reason: str = "") -> HistoryRow:
-    """A row of the audit."""
-    return HistoryRow(
-        1, AT, event, "pipeline-v2", reason, "raw-1", proposal, "", "", "", text, "m", "1", None
-    )
 
 
 def test_the_sentence_that_a_fact_comes_from_is_marked_in_its_text() -> None:
@@ -65,31 +56,6 @@ def test_every_state_and_reason_that_the_pipeline_knows_has_its_words() -> None:
     assert {str(light) for light in PipelineState} == set(STATUS_ICONS) == set(WORDS)
     for status in get_args(JobStatus):
         assert job_state(make_job(1, status), NOW)
-
-
-def test_what_came_of_a_text_is_said_fact_by_fact() -> None:
-    rows = (
-        make_row("none", "one", "Kept."),
-        make_row("created", "one", "Kept.", "extracted-fact"),
-        make_row("none", "two", "Doubtful.", "low_fact_confidence"),
-        make_row("none", "three", "Proposed.", "shadow"),
-        make_row("refused", "three", "Proposed.", "refused_by_person"),
-        make_row("none", "four", "Accepted.", "shadow"),
-        make_row("accepted", "four", "Accepted."),
-        make_row("created", "four", "Accepted."),
-        make_row("entities_merged", "", "other"),
-    )
-    assert outcomes(rows) == (
-        ("Kept.", "written", True),
-        ("Doubtful.", "not sure enough to be written without you", False),
-        ("Proposed.", "refused", False),
-        ("Accepted.", "written", True),
-    )
-    said = plain(details.job_lines(make_job(1, "completed", completed_at=AT), make_raw(), rows, NOW, 200))
-    assert "✓ Kept. written" in said
-    assert "– Doubtful. not sure enough" in said
-    nothing = plain(details.job_lines(make_job(1, "completed", completed_at=AT), make_raw(), (), NOW, 200))
-    assert "no facts found in it" in nothing
 
 
 def test_jobs_stand_under_headings_with_what_needs_a_person_before_what_waits() -> None:
