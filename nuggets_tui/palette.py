@@ -32,7 +32,6 @@ _MOST_NOTES: Final = 5
 _MOST_LOOSE: Final = 12
 # Below it a match is of first letters or of letters in this order; in a long description that says nothing.
 _ALL_WORDS: Final = 3.0
-_SHORTEST_GROUP: Final = 3
 _ASIDE: Final = 30
 _NAME: Final = 40
 _MARKED: Final = "bold underline $text-accent"
@@ -171,56 +170,34 @@ class Palette(Dialog[Entry]):
 # What fits what was typed: how well (the lower the better), and the entry.
 Rank = tuple[int, float]
 Ranked = tuple[Rank, Entry]
-_NAMED, _NAMED_GROUP, _TITLED, _DESCRIBED, _OF_GROUP, _INSIDE, _LOOSE = range(7)
+_NAMED, _TITLED, _DESCRIBED, _LOOSE = range(4)
 
 
 def ranked_entries(typed: str, entries: Sequence[Entry]) -> list[Ranked]:
-    """The entries that fit what is typed: by name, by what they do, by their group; only loosely if none fits well."""
+    """The entries that fit what is typed: by a name or their group's, by what they do; or only loosely."""
     texts: list[str] = []
     owners: list[tuple[int, bool]] = []
     for place, entry in enumerate(entries):
-        for name in entry.names:
-            texts.append(folded(name))
-            owners.append((place, True))
-        texts.append(folded(f"{' '.join(entry.names)} {entry.about} {entry.group}"))
-        owners.append((place, False))
+        names = (*entry.names, entry.group)
+        texts += [*map(folded, names), folded(f"{' '.join(entry.names)} {entry.about} {entry.group}")]
+        owners += [*((place, True) for _ in names), (place, False)]
     ranks: dict[int, Rank] = {}
     for match in fitting(typed, texts, len(texts)):
         place, named = owners[match.place]
-        if named:
-            rank = (_NAMED if match.strong else _LOOSE, -match.weight)
-        elif match.weight >= _ALL_WORDS:
-            rank = (_DESCRIBED, -match.weight)
-        else:
-            continue
-        ranks[place] = min(rank, ranks.get(place, rank))
-    group = typed.strip().lower()
-    if len(group) >= _SHORTEST_GROUP:
-        for place, entry in enumerate(entries):
-            if entry.group.lower().startswith(group) and ranks.get(place, (_LOOSE,))[0] >= _DESCRIBED:
-                # Its whole name asks for the group, more than for a title that looks like it.
-                named = entry.group.lower() == group
-                ranks[place] = (_NAMED_GROUP if named else _OF_GROUP, float(place))
+        if named or match.weight >= _ALL_WORDS:
+            kind = _DESCRIBED if not named else _NAMED if match.strong else _LOOSE
+            rank = (kind, -match.weight)
+            ranks[place] = min(rank, ranks.get(place, rank))
     return sorted(((rank, entries[place]) for place, rank in ranks.items()), key=lambda one: one[0])
 
 
 def found_entries(ranked: Sequence[Ranked], notes: Sequence[tuple[Match, Entry]]) -> list[Entry]:
     """What is listed, the group of the best first; what fits only loosely where nothing else does."""
-    both = [
-        *ranked,
-        *(((_rank_of_title(match), -match.weight), entry) for match, entry in notes),
-    ]
-    sure = [one for one in both if one[0][0] != _LOOSE]
-    listed = sorted(sure or both, key=lambda one: one[0])[: None if sure else _MOST_LOOSE]
+    titled = [((_TITLED if match.strong else _LOOSE, -match.weight), entry) for match, entry in notes]
+    both = sorted([*ranked, *titled], key=lambda one: one[0])
+    listed = [one for one in both if one[0][0] != _LOOSE] or both[:_MOST_LOOSE]
     groups = dict.fromkeys(entry.group for _, entry in listed)
     return [entry for group in groups for _, entry in listed if entry.group == group]
-
-
-def _rank_of_title(match: Match) -> int:
-    """Words inside of others are hardly what was meant where a command or a setting fits."""
-    if not match.strong:
-        return _LOOSE
-    return _INSIDE if match.inside else _TITLED
 
 
 def grouped(entries: Sequence[Entry]) -> list[Entry]:

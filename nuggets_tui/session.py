@@ -136,13 +136,11 @@ class Session:
 
         return await self.write(work)
 
-    async def preview(
-        self, reason: str, edit: Callable[[Draft], object], base: Snapshot | None = None
-    ) -> ChangeSet:
-        """What an edit would do, written nowhere. base: as in `change_from`; None: the newest state."""
+    async def preview(self, reason: str, edit: Callable[[Draft], object]) -> ChangeSet:
+        """What an edit would do to the newest state, written nowhere."""
 
         def work() -> ChangeSet:
-            draft = self.draft(base)
+            draft = self.draft()
             edit(draft)
             return draft.change_set(reason, author=self.memory.author)
 

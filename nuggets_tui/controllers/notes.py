@@ -397,9 +397,5 @@ class NotesController(Controller):
         session = self.main.session_of(note.id)
         if await self.attempt(session.preview("", edit)) is not None:
             snapshot = session.snapshot
-            merge = MergeScreen(session, snapshot.note(note.id), snapshot.note(other_id), self._text_store_of)
-            done = await self.ask(merge)
+            done = await self.ask(MergeScreen(session, snapshot.note(note.id), snapshot.note(other_id)))
             self.main.history.reviewed(done)
-
-    def _text_store_of(self, note: Note) -> TypedTextStore | None:
-        return self.main.texts.text_store("note", note.id, note.title)

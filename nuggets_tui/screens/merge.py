@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from typing import Any, ClassVar, Final
 
@@ -20,12 +20,10 @@ from core.model.draft import Draft
 from core.model.note import Note
 from core.reflection.proposals import not_duplicates, refuse
 from nuggets_tui.safe_text import content, plain, safe_line
-from nuggets_tui.screens.dialog import ConfirmScreen, Dialog
+from nuggets_tui.screens.dialog import Dialog
 from nuggets_tui.screens.review import Reviewed
-from nuggets_tui.screens.typed import TypedDialog, TypedTextStore
 from nuggets_tui.session import PendingConflict, Session, or_pending_conflict
 from nuggets_tui.view import own_tags
-from nuggets_tui.widgets.fields import TextField
 from nuggets_tui.widgets.line_view import LineView, wrapped
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED, sides
@@ -47,37 +45,25 @@ class MergeScreen(Dialog[Reviewed | PendingConflict]):
         Binding("ctrl+s", "merge", "merge", show=False),
         Binding("space,right", "choose(1)", "next choice", show=False),
         Binding("left", "choose(-1)", "previous choice", show=False),
-        Binding("e", "edit_text", "edit", show=False),
         Binding("x", "swap", "swap", show=False),
         Binding("n", "no_duplicates", "not duplicates", show=False),
         Binding("tab", "switch", "switch", show=False),
     ]
-    keys = "ctrl+s  merge · space  choose · e  edit · x  swap · n  not duplicates · esc  close"
+    keys = "ctrl+s  merge · space  choose · x  swap · n  not duplicates · esc  close"
     about = (
         "Two notes become one, field by field; the other is hidden with a link to it. Every line of "
-        "both is kept unless you edit the text (e)."
+        "both is kept unless you choose one text; edit the merged note afterwards."
     )
 
-    def __init__(
-        self,
-        session: Session,
-        survivor: Note,
-        other: Note,
-        text_store: Callable[[Note], TypedTextStore | None] | None = None,
-    ) -> None:
-        """`keeping`: where a text that is typed for a note is kept, see `TypedDialog`."""
+    def __init__(self, session: Session, survivor: Note, other: Note) -> None:
         super().__init__(classes="full")
         self.heading = "Merge two notes"
         self._session = session
         self._survivor = survivor
         self._other = other
-        self._text_store = text_store
         self.choices = MergeChoices()
-        # What somebody made of the merged text, and of what; None: it is as the choices give it.
-        self.text: str | None = None
-        self._base = session.snapshot
         # What is shown, and the choices it is made of.
-        self._shown: tuple[tuple[str, MergeChoices, str | None], ChangeSet] | None = None
+        self._shown: tuple[tuple[str, MergeChoices], ChangeSet] | None = None
 
     def compose_inside(self) -> ComposeResult:
         yield Static(self._words(), id="merging", classes="words")
@@ -105,12 +91,9 @@ class MergeScreen(Dialog[Reviewed | PendingConflict]):
     def _row(self, name: str, label: str) -> Row:
         mine, theirs = _value(self._survivor, name), _value(self._other, name)
         side = getattr(self.choices, name)
-        edited = name == "content" and self.text is not None
-        said = "edited" if edited else "same" if mine == theirs else _SIDE_LABELS[side]
+        said = "same" if mine == theirs else _SIDE_LABELS[side]
         shown = theirs if side == "other" else mine
-        if edited:
-            shown = self.text or ""
-        elif side == "both" and mine != theirs:
+        if side == "both" and mine != theirs:
             shown = "every line of both" if name == "content" else _union(mine, theirs)
         style = MUTED if said == "same" else "$text-accent"
         head = sides(Content.assemble(" ", content(label, "bold")), content(said, style))
@@ -125,52 +108,12 @@ class MergeScreen(Dialog[Reviewed | PendingConflict]):
 
     def action_choose(self, step: int) -> None:
         name = self.field
-        if name == "content" and self.text is not None:
-            self._ask_to_drop("Use the text of the notes again?", self._drop_text)
-            return
         if _value(self._survivor, name) == _value(self._other, name):
             return
         options = ("both", "survivor", "other") if name in _OF_BOTH else ("survivor", "other")
         place = options.index(getattr(self.choices, name))
         chosen: dict[str, Any] = {name: options[(place + step) % len(options)]}
         self._choose(dataclasses.replace(self.choices, **chosen))
-
-    @work(group="preview", exclusive=True, exit_on_error=False)
-    async def action_edit_text(self) -> None:
-        proposed = await self.attempt(self._proposed())
-        if proposed is None:
-            return
-        text_store = self._text_store(self._survivor) if self._text_store is not None else None
-        screen = MergedTextScreen(self._survivor, self._merged_note(proposed).content, text_store)
-        self.app.push_screen(screen, self._edited)
-
-    def _edited(self, text: str | None) -> None:
-        if text is not None:
-            self.text = text
-            self._choose(self.choices)
-
-    def _drop_text(self) -> None:
-        self.text = None
-        self._choose(self.choices)
-
-    def _ask_to_drop(self, heading: str, then: Callable[[], object]) -> None:
-        question = ConfirmScreen(
-            heading, "Your edited text is discarded.", yes="discard it", no="keep editing"
-        )
-
-        def answered(sure: bool | None) -> None:
-            if sure:
-                then()
-            else:
-                self.quitting = False
-
-        self.app.push_screen(question, answered)
-
-    def action_close(self) -> None:
-        if self.text is None:
-            super().action_close()
-        else:
-            self._ask_to_drop("Close without merging?", super().action_close)
 
     def action_swap(self) -> None:
         self._survivor, self._other = self._other, self._survivor
@@ -222,19 +165,10 @@ class MergeScreen(Dialog[Reviewed | PendingConflict]):
 
     async def _proposed(self) -> ChangeSet:
         """The merge as it is chosen; the one that is shown, where it is."""
-        chosen = (self._survivor.id, self.choices, self.text)
+        chosen = (self._survivor.id, self.choices)
         if self._shown is None or self._shown[0] != chosen:
-            if self.text is None:
-                self._base = self._session.snapshot
-            edit = partial(
-                merge_notes,
-                survivor_id=self._survivor.id,
-                other_id=self._other.id,
-                choices=self.choices,
-                text=self.text,
-            )
-            # On what was read: what another program wrote since is merged or a conflict, never written over.
-            proposed = await self._session.preview(f"merged into {self._survivor.title}", edit, self._base)
+            edit = partial(merge_notes, survivor_id=chosen[0], other_id=self._other.id, choices=self.choices)
+            proposed = await self._session.preview(f"merged into {self._survivor.title}", edit)
             self._shown = (chosen, proposed)
         return self._shown[1]
 
@@ -264,43 +198,6 @@ class MergeScreen(Dialog[Reviewed | PendingConflict]):
         reason = f"{self._survivor.title} and {self._other.title} are no duplicates"
         _, done = await self._session.change(reason, edit)
         return done, "Not duplicates: reflection no longer proposes to merge these two"
-
-
-class MergedTextScreen(TypedDialog[str]):
-    """The text of a merged note, to be edited. Answers with it; nothing is written yet."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "take", "use it", show=False, priority=True)]
-    heading = "Edit the merged text"
-    keys = "ctrl+s  use it · esc  close"
-    about = "The text of the merged note. It is written when you merge."
-
-    def __init__(self, survivor: Note, text: str, text_store: TypedTextStore | None) -> None:
-        super().__init__(classes="large")
-        self.text_store = text_store
-        self._survivor = survivor
-        self._text = text
-
-    def compose_inside(self) -> ComposeResult:
-        yield TextField("Text", self._text, id="text")
-
-    def on_mount(self) -> None:
-        self.query_one(TextField).focus()
-
-    @property
-    def values(self) -> dict[str, str]:
-        return {"text": self.query_one(TextField).text}
-
-    @property
-    def begun(self) -> Mapping[str, str]:
-        """What the note says without the merge: after a crash the text is offered as an edit of it."""
-        return {"text": self._survivor.content}
-
-    @property
-    def unsaved(self) -> bool:
-        return self.values["text"] != self._text
-
-    def action_take(self) -> None:
-        self.dismiss(self.values["text"] if self.unsaved else None)
 
 
 def _value(note: Note, name: str) -> str:

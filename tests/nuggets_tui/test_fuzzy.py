@@ -35,7 +35,6 @@ def test_the_title_that_is_meant_comes_first() -> None:
         ("jtf", "JWT token format"),
         ("token", "Tokens, expired"),
         ("sesion stor", "Session store"),
-        ("deplyo", "Deploy day"),
         ("DEPLOY", "Deploy day"),
     ]:
         assert found(typed)[0] == first
@@ -45,7 +44,6 @@ def test_what_was_matched_is_marked() -> None:
     assert marked("amw", "Auth middleware") == "Amw"
     assert marked("jtf", "JWT token format") == "Jtf"
     assert marked("middle auth", "Auth middleware") == "Authmiddle"
-    assert marked("deplyo", "Deploy day") == "Deplo"
 
 
 def test_words_are_surer_than_letters_far_apart() -> None:
@@ -66,9 +64,7 @@ def test_who_types_on_waits_for_no_answer() -> None:
 
 
 @given(st.text("ab^]-\\ [.*", max_size=8), st.lists(st.text("ab^]-\\ [.*", max_size=12), max_size=5))
-def test_every_title_with_the_letters_in_order_is_found_and_no_other_of_a_few_letters(
-    typed: str, titles: list[str]
-) -> None:
+def test_every_title_with_the_letters_in_order_is_found_and_no_other(typed: str, titles: list[str]) -> None:
     letters = typed.replace(" ", "")
 
     def in_order(title: str) -> bool:
@@ -79,9 +75,7 @@ def test_every_title_with_the_letters_in_order_is_found_and_no_other_of_a_few_le
     matches: list[Match] = fitting(typed, titles, 10)
     places = {match.place for match in matches}
     wanted = {n for n, t in enumerate(titles) if words and (in_order(t) or all(word in t for word in words))}
-    assert wanted <= places
-    if len(letters) < 4:
-        assert places == wanted
+    assert places == wanted
     for match in matches:
         assert all(before < after for before, after in pairwise(match.marked))
         assert all(0 <= place < len(titles[match.place]) for place in match.marked)

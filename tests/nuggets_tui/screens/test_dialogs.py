@@ -85,12 +85,12 @@ async def test_esc_leads_back_from_the_graph_to_the_pane_one_came_from(home: Pat
 
 
 async def test_a_dialog_that_is_closed_before_it_stands_harms_nothing(home: Path) -> None:
-    from nuggets_tui.screens.merge import MergedTextScreen
+    from nuggets_tui.screens.merge import MergeScreen
 
     async with opened(home) as app:
-        note = app.view.snapshot.notes[0]
+        note, other = app.view.snapshot.notes[:2]
         for _ in range(3):
-            app.app.push_screen(MergedTextScreen(note, "text", None))
+            app.app.push_screen(MergeScreen(app.main.session, note, other))
             app.app.pop_screen()
             await app.pilot.pause()
         await app.back_on_main()

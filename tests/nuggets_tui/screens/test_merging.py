@@ -6,24 +6,20 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from kits.app_kit import NARROW, WIDE, Driver, agent_on, opened, small_memory
+from kits.app_kit import NARROW, WIDE, Driver, opened, small_memory
 
 from core.facts.edits import remember
-from core.graph.edits import create_note, edit_note
+from core.graph.edits import create_note
 from core.graph.merging import MergeChoices
 from core.memory import Memory
 from core.model.infer import MetaInput
 from core.model.note import Note
-from nuggets_tui.screens.dialog import ConfirmScreen
-from nuggets_tui.screens.merge import MergedTextScreen, MergeScreen
+from nuggets_tui.screens.merge import MergeScreen
 from nuggets_tui.screens.picker import PickerScreen
-from nuggets_tui.widgets.fields import TextField
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.row_list import RowList
 
 pytestmark = pytest.mark.slow
-
-FIELDS = ["title", "content", "tags", "scope", "type", "stability", "confidence"]
 
 
 @pytest.fixture
@@ -167,51 +163,3 @@ async def test_a_choice_that_cannot_be_is_said_and_the_screen_stays(home: Path) 
         await app.press("ctrl+s")
         assert isinstance(app.app.screen, MergeScreen)
         assert not Memory.open(home).snapshot.note(note.id).hidden
-
-
-async def test_the_merged_text_can_be_edited_before_it_is_written(home: Path) -> None:
-    before = (home / "graph" / "graph.json").read_bytes()
-    async with opened(home, WIDE) as app:
-        screen = await merging(app, "Test database", "Data base")
-        await app.press("e")
-        text = (await app.screen(MergedTextScreen)).query_one(TextField)
-        assert text.text.count("The test database listens") == 1
-        text.text = "It listens on 5433. Gamma."
-        await app.press("ctrl+s")
-        await app.until(lambda: "Gamma." in screen.query_one("#becomes", LineView).text)
-        assert (home / "graph" / "graph.json").read_bytes() == before
-        # Leaving asks, and the text of the notes can be taken again.
-        await app.press("escape")
-        await app.screen(ConfirmScreen)
-        await app.press("n")
-        await on_field(app, screen, "content")
-        await app.press("space")
-        await app.screen(ConfirmScreen)
-        await app.press("y")
-        await app.until(lambda: "Alpha." in screen.query_one("#becomes", LineView).text)
-        await app.press("e")
-        (await app.screen(MergedTextScreen)).query_one(TextField).text = "It listens on 5433. Delta."
-        await app.press("ctrl+s")
-        await app.until(lambda: "Delta." in screen.query_one("#becomes", LineView).text)
-        await app.press("ctrl+s")
-        await app.back_on_main()
-        assert stored(home, "Test database").content == "It listens on 5433. Delta."
-        assert "Beta." in stored(home, "Data base").content
-        await app.press("u")
-        await app.until(lambda: "Alpha." in stored(home, "Test database").content)
-
-
-async def test_an_edited_merge_never_overwrites_what_another_program_wrote_meanwhile(home: Path) -> None:
-    async with opened(home, WIDE) as app:
-        screen = await merging(app, "Test database", "Data base")
-        await app.press("e")
-        text = (await app.screen(MergedTextScreen)).query_one(TextField)
-        other = agent_on(home)
-        other.change("w", partial(edit_note, id=stored(home, "Test database").id, content="Theirs alone."))
-        await app.until(lambda: "Theirs alone." in str(app.view.snapshot.by_id.values()))
-        text.text = "Mine alone."
-        await app.press("ctrl+s")
-        await app.until(lambda: "Mine alone." in screen.query_one("#becomes", LineView).text)
-        await app.press("ctrl+s")
-        await app.until(lambda: Memory.open(home).history.conflicts())
-    assert stored(home, "Test database").content == "Theirs alone."
