@@ -14,8 +14,6 @@ from msgspec.structs import replace
 from textual.binding import Binding
 from textual.keys import Keys, format_key
 
-from nuggets_tui.listing import topics
-
 if TYPE_CHECKING:
     from textual.dom import DOMNode
 
@@ -209,7 +207,7 @@ def _commands() -> tuple[Command, ...]:
             also="explain, not found"),
         Command("same_tag", "", "same tag", "Search the notes with a tag of this note (or click a tag)",
             SEARCH, "search.find_same_tag", "note",
-            when=lambda view: view.loaded and view.note is not None and bool(topics(view.note))),
+            when=lambda view: view.loaded and view.note is not None and bool(view.topics)),
         Command("project_notes", "", "project", "List the notes of one project", SEARCH,
             "search.find_project", "opened", when=lambda view: view.loaded and bool(view.projects)),
         Command("keep_search", "", "save", "Save this search", SEARCH, "search.save", "search", 20,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,7 +17,6 @@ from nuggets_tui.words import Deed, counted, deed, deeds_of
 
 if TYPE_CHECKING:
     from core.memory import Memory
-    from nuggets_tui.widgets.fields import Offer
 
 _PAGE: Final = 500
 
@@ -182,28 +180,6 @@ def read_filter(text: str, scope: Scope, now: datetime) -> Scope:
         since=iso(moment(since, now.astimezone())) if since else "",
         since_label=since if since in ("", "today") else f"since {since}",
     )
-
-
-def filter_offers(counts: Sequence[tuple[str, str, str, int]], typed: str) -> list[Offer]:
-    """What may follow a filter that is being typed. counts: of `History.counts`."""
-    from nuggets_tui.widgets.fields import Offer
-
-    found: dict[str, int] = {}
-    for kind, name, change, count in counts:
-        for who in filter(None, (AUTHORS.get(kind, "").removeprefix("the "), name)):
-            said = f'by:"{who}"' if " " in who else f"by:{who}"
-            found[said] = found.get(said, 0) + (count if change != "hit" else 0)
-    known = [(said, f"{count:,}") for said, count in found.items() if count]
-    known += [(f"did:{one.name}", one.label) for one in DEEDS]
-    known += [(f"since:{day}", "") for day in ("today", "yesterday", "7d", "30d")]
-    last = typed.rpartition(" ")[2]
-    if not last:
-        return []
-    return [
-        Offer(said[len(last) :], said, about)
-        for said, about in known
-        if said.startswith(last) and said != last
-    ]
 
 
 PAGE: Final = 200

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import heapq
 import os
 import sys
 import threading
@@ -11,6 +13,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
+from core.folder import FACT_SUFFIXES, GRAPH_FILE, PLACE_FILE
+from core.model.fact import Fact, Nugget, NuggetMeta
+from core.model.note import Note
 from core.places import home_of
 
 if TYPE_CHECKING:
@@ -18,8 +25,6 @@ if TYPE_CHECKING:
     from core.projects import Project
     from core.settings import Settings
     from core.user_settings import UserSettings
-    from nuggets_tui.quick_scan import QuickScan
-
 
 # Seconds that a thread keeps the interpreter while another waits for it: a key goes through several such waits.
 TURN: Final = 0.0005
@@ -40,7 +45,6 @@ class Opening:
         self.frame_shown = threading.Event()
 
     def start(self) -> Opening:
-        from nuggets_tui.quick_scan import begin_quick_scan
 
         scan = begin_quick_scan(self.home) if self.home is not None else lambda: None
         threading.Thread(target=self._scan_and_open, args=(scan,), name="opening", daemon=True).start()
@@ -112,3 +116,177 @@ def settings_ahead(home: Path | None) -> Settings:
         return load_settings((home or default_home()).expanduser())
     except (RuntimeError, OSError):
         return Settings()
+
+
+# Bytes of a note graph from which a quick scan is worth it.
+AT_LEAST: Final = 2_000_000
+# Of files that are not quite as they should be.
+_TROUBLE: Final = (OSError, ValueError, msgspec.MsgspecError, RecursionError)
+
+
+class _Line(msgspec.Struct, rename="camel", gc=False):
+    id: str
+    title: str
+    nugget_name: str = ""
+    kind: str = "note"
+    hidden: bool = False
+    created_at: str = ""
+    updated_at: str = ""
+
+
+class _Graph(msgspec.Struct):
+    notes: list[_Line] = []
+
+
+class _Facts(msgspec.Struct):
+    facts: list[Fact] = []
+
+
+class QuickScan(msgspec.Struct, frozen=True):
+    """What a quick scan shows. `newest`: visible notes but those of facts, newest first, with id, title, kind and dates
+    alone. `nugget_count`: of all nuggets, those too of which only notes speak.
+    """
+
+    newest: tuple[Note, ...]
+    nuggets: tuple[Nugget, ...]
+    visible: int
+    hidden: int
+    nugget_count: int = 0
+
+
+class Names(msgspec.Struct, frozen=True):
+    """What things of a memory are called. keys: of the facts, by nugget. notes: those of facts and hidden ones too,
+    newest first, with id, title, kind and dates alone.
+    """
+
+    nuggets: tuple[str, ...] = ()
+    keys: dict[str, tuple[str, ...]] = {}
+    notes: tuple[Note, ...] = ()
+
+
+def names_in(home: Path) -> Names:
+    """The names of a memory, for who types one; none of what cannot be read. Reads, changes nothing."""
+    lines: list[_Line] = []
+    nuggets: tuple[Nugget, ...] = ()
+    with contextlib.suppress(*_TROUBLE):
+        nuggets = _nuggets(home)
+    with contextlib.suppress(*_TROUBLE):
+        lines = _lines(home / GRAPH_FILE, mapped=False)
+    lines.sort(key=lambda line: (max(line.updated_at, line.created_at), line.id), reverse=True)
+    return Names(
+        nuggets=tuple(sorted({line.nugget_name for line in lines} | {nugget.name for nugget in nuggets})),
+        keys={nugget.name: tuple(fact.key for fact in nugget.facts) for nugget in nuggets},
+        notes=tuple(map(_note, lines)),
+    )
+
+
+def quick_scan(
+    home: Path, *, at_least: int = AT_LEAST, newest: int = 100, mapped: bool = False
+) -> QuickScan | None:
+    """The quick scan at the memory in a folder, or None: it is small, or not quite as it should be.
+
+    mapped: the note graph is read in place, which is quicker; should another program cut the file off meanwhile, the
+    system ends this process. Reads, changes nothing, and leaves every judgement of the files to the loading that
+    follows.
+    """
+    path = home / GRAPH_FILE
+    try:
+        if (home / PLACE_FILE).exists() or not _worth_it(path, at_least):
+            return None
+        lines = _lines(path, mapped)
+        nuggets = _nuggets(home)
+    except _TROUBLE:
+        return None
+    visible = [line for line in lines if not line.hidden]
+    # The notes of facts stand in Facts.
+    notes = (line for line in visible if line.kind != "fact")
+    top = heapq.nlargest(newest, notes, key=lambda line: (max(line.updated_at, line.created_at), line.id))
+    names = {line.nugget_name for line in lines} | {nugget.name for nugget in nuggets}
+    return QuickScan(tuple(map(_note, top)), nuggets, len(visible), len(lines) - len(visible), len(names))
+
+
+def begin_quick_scan(home: Path, *, at_least: int = AT_LEAST) -> Callable[[], QuickScan | None]:
+    """Begins the quick scan; what is returned waits for it.
+
+    Where that is safe it is taken by a copy of this process, so that whoever goes on meanwhile does not share their
+    interpreter with it, and needs no memory for it. Meant to be called before other threads begin.
+    """
+    if not _worth_it(home / GRAPH_FILE, at_least):
+        return lambda: None
+    # A copy of a process has one thread, and whatever lock another one held stays locked in it.
+    if sys.platform != "linux" or threading.active_count() > 1:
+        return lambda: quick_scan(home, at_least=at_least)
+    try:
+        answer, answering = os.pipe()
+    except OSError:
+        return lambda: quick_scan(home, at_least=at_least)
+    try:
+        process = os.fork()
+    except OSError:
+        os.close(answer)
+        os.close(answering)
+        return lambda: quick_scan(home, at_least=at_least)
+    if not process:
+        _answer(home, at_least, answering)
+    os.close(answering)
+    return lambda: _answered(process, answer)
+
+
+def _worth_it(path: Path, at_least: int) -> bool:
+    try:
+        return path.stat().st_size >= at_least
+    except (OSError, ValueError):
+        return False
+
+
+def _answer(home: Path, at_least: int, answering: int) -> None:
+    """What the copy of the process does; it does not return."""
+    with contextlib.suppress(BaseException), os.fdopen(answering, "wb") as pipe:
+        pipe.write(msgspec.msgpack.encode(quick_scan(home, at_least=at_least, mapped=True)))
+    # Nothing that the copy inherited may end twice: no buffers are written, no handlers run.
+    os._exit(0)
+
+
+def _answered(process: int, answer: int) -> QuickScan | None:
+    with os.fdopen(answer, "rb") as pipe:
+        said = pipe.read()
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(process, 0)
+    # An answer that was cut off is none; the loading that follows finds out why.
+    with contextlib.suppress(msgspec.MsgspecError):
+        return msgspec.msgpack.decode(said, type=QuickScan | None)
+    return None
+
+
+def _lines(path: Path, mapped: bool) -> list[_Line]:
+    with path.open("rb") as file:
+        if not mapped:
+            return msgspec.json.decode(file.read(), type=_Graph).notes
+        # In the copy of the process alone: the first frame does without it.
+        import mmap
+
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            return msgspec.json.decode(data, type=_Graph).notes
+
+
+def _nuggets(home: Path) -> tuple[Nugget, ...]:
+    found: dict[str, Nugget] = {}
+    for suffix in FACT_SUFFIXES:
+        for path in sorted(home.glob(f"[!.]*{suffix}")):
+            data = path.read_bytes()
+            meta = msgspec.json.decode(data, type=NuggetMeta)
+            facts = msgspec.json.decode(data, type=_Facts).facts
+            found.setdefault(meta.name, Nugget(meta=meta, facts=tuple(facts), file=path.name))
+    return tuple(found[name] for name in sorted(found))
+
+
+def _note(line: _Line) -> Note:
+    return Note(
+        id=line.id,
+        nugget_name="",
+        title=line.title,
+        content="",
+        kind=line.kind,
+        created_at=line.created_at,
+        updated_at=line.updated_at,
+    )

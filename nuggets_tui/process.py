@@ -5,8 +5,11 @@ Loaded where an agent waits, so it loads next to nothing.
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import os
 import sys
+from typing import Final
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,3 +84,37 @@ def installed_version() -> str | None:
 
 def version_line() -> str:
     return f"nuggets {installed_version() or '(not installed, runs from its sources)'}"
+
+
+# Objects made before the young ones are looked at, and such looks before the middle-aged are.
+_YOUNG: Final = 20_000
+_MIDDLE: Final = 20
+# Everything is looked at by `collect_garbage` alone, while nobody is at the keyboard.
+_NEVER: Final = 1_000_000
+
+
+def begin_collecting() -> None:
+    """Everything loaded so far stays: it is kept out of the collector's way, which works again from now on."""
+    gc.freeze()
+    gc.set_threshold(_YOUNG, _MIDDLE, _NEVER)
+    gc.enable()
+
+
+def keep_uncollected() -> None:
+    """Something large was made that stays, such as an index: it is kept out of the collector's way as well."""
+    gc.freeze()
+
+
+def give_memory_back() -> None:
+    """Gives memory that is free back to the system, where the C library would keep it for later (glibc, on Linux).
+    Takes some milliseconds after large work; for a thread.
+    """
+    with contextlib.suppress(ImportError, AttributeError, OSError, TypeError):
+        import ctypes
+
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+def collect_garbage() -> None:
+    """Looks at everything that does not stay."""
+    gc.collect()

@@ -17,7 +17,7 @@ from core.model.change import ChangeKind, ChangeSet
 from core.model.entry import Entry
 from core.model.snapshot import Snapshot
 from core.workspace import Workspace
-from nuggets_tui import garbage
+from nuggets_tui import process
 from nuggets_tui.pace import PACE, Turns, run_in_thread
 from nuggets_tui.safe_text import cut
 from nuggets_tui.view import Found, answering, prepare
@@ -285,7 +285,7 @@ class Session:
         def work() -> None:
             with self._search_turn:
                 self.memory.search.index(progress)
-            garbage.give_back()
+            process.give_memory_back()
 
         await run_in_thread(work)
 
@@ -296,7 +296,7 @@ class Session:
             with self._search_turn:
                 self.memory.search.index()
             self.memory.search.keep()
-            garbage.give_back()
+            process.give_memory_back()
 
         await run_in_thread(work)
 

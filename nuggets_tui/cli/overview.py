@@ -115,7 +115,7 @@ def _wrong_settings(memory: Memory) -> Iterator[str]:
     if settings.app != AppSettings():
         yield f"{SETTINGS_FILE}, [app]: not used in a memory; it belongs in {user_settings_file()}"
     if user.app.theme:
-        from nuggets_tui.themes import missing_theme, theme_names
+        from nuggets_tui.application import missing_theme, theme_names
 
         wrong_theme = missing_theme(user.app.theme, theme_names())
         yield from (f"{user_settings_file()}, [app]: {wrong}" for wrong in wrong_theme)

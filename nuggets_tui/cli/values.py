@@ -17,7 +17,7 @@ from nuggets_tui.safe_text import plain
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-    from nuggets_tui.quick_scan import Names
+    from nuggets_tui.opening import Names
 
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 # So many names are offered at most.
@@ -108,7 +108,7 @@ def completed(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 def _offered(ctx: click.Context, param: str, incomplete: str) -> Iterable[tuple[str, str]]:
     """Names that a parameter may have, each with what it is told with."""
     from core.projects import known_projects
-    from nuggets_tui.quick_scan import names_in
+    from nuggets_tui.opening import names_in
 
     folder = ctx.find_root().ensure_object(Invocation).folder
     parent, name = ctx.parent, ctx.info_name or ""

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from core.errors import ConflictError, InvalidInputError, NotFoundError, NuggetsError
 from core.model.change import ChangeSet
 from nuggets_tui.controllers.controller import Controller, background
-from nuggets_tui.log import Log, LogLine, Scope, filter_offers, newest_entries, older_entries, read_filter
+from nuggets_tui.log import AUTHORS, DEEDS, Log, LogLine, Scope, newest_entries, older_entries, read_filter
 from nuggets_tui.pace import run_in_thread
 from nuggets_tui.safe_text import safe_line
 from nuggets_tui.session import PendingConflict
@@ -22,6 +22,7 @@ from nuggets_tui.words import deed
 if TYPE_CHECKING:
     from nuggets_tui.screens.main import MainScreen
     from nuggets_tui.session import Session
+    from nuggets_tui.widgets.fields import Offer
 
 _NOTHING: Final = {
     "undo": "You have no change to undo. To undo a change of others, go to it in the audit log: {pane_audit}, "
@@ -394,7 +395,7 @@ class AuditController(Controller):
                 read,
                 hint="such as: by:agents since:7d token",
                 does="filter",
-                offers_for=partial(filter_offers, counts),
+                offers_for=partial(_filter_offers, counts),
             )
         )
         if scope is not None:
@@ -413,3 +414,25 @@ class AuditController(Controller):
 def _was_typed(line: LogLine) -> bool:
     """Whether a person made a change by hand: where it is typed, it is shown at once."""
     return line.author.kind == "person" and line.kind != "import"
+
+
+def _filter_offers(counts: Sequence[tuple[str, str, str, int]], typed: str) -> list[Offer]:
+    """What may follow a filter that is being typed. counts: of `History.counts`."""
+    from nuggets_tui.widgets.fields import Offer
+
+    found: dict[str, int] = {}
+    for kind, name, change, count in counts:
+        for who in filter(None, (AUTHORS.get(kind, "").removeprefix("the "), name)):
+            said = f'by:"{who}"' if " " in who else f"by:{who}"
+            found[said] = found.get(said, 0) + (count if change != "hit" else 0)
+    known = [(said, f"{count:,}") for said, count in found.items() if count]
+    known += [(f"did:{one.name}", one.label) for one in DEEDS]
+    known += [(f"since:{day}", "") for day in ("today", "yesterday", "7d", "30d")]
+    last = typed.rpartition(" ")[2]
+    if not last:
+        return []
+    return [
+        Offer(said[len(last) :], said, about)
+        for said, about in known
+        if said.startswith(last) and said != last
+    ]

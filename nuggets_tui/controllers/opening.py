@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 from core.errors import NuggetsError
 from core.model.snapshot import Snapshot
 from core.places import folder_of
-from nuggets_tui import garbage, notices
+from nuggets_tui import notices, process
 from nuggets_tui.controllers.controller import Controller, background
 from nuggets_tui.notices import notify_wrong_settings
-from nuggets_tui.opening import Opening
+from nuggets_tui.opening import Opening, QuickScan
 from nuggets_tui.pace import PACE, run_in_thread
-from nuggets_tui.quick_scan import QuickScan
 from nuggets_tui.session import Session
 from nuggets_tui.view import View, changed_notes
 from nuggets_tui.widgets.line_view import LineView, MakeLines, load_parser
@@ -353,7 +352,7 @@ class OpeningController(Controller):
 
     def _age(self) -> None:
         if PACE.rests(_AWAY):
-            garbage.collect()
+            process.collect_garbage()
         if self.view.loaded:
             self.main.show(now=self._opening.clock())
             # What another program could not write waits in the log without any file having changed.

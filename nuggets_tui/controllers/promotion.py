@@ -32,7 +32,7 @@ class PromotionController(Controller):
     @background("open")
     async def promote(self) -> None:
         """Proposes lines for MEMORY.md; asks which one where several are known, or none."""
-        from nuggets_tui.screens.choice import ANOTHER, target_choice
+        from nuggets_tui.screens.dialog import ANOTHER, target_choice
         from nuggets_tui.screens.forms import folder_screen
 
         targets = await self.attempt(self.session.read(self.session.memory.promotion.targets))
@@ -102,7 +102,7 @@ class PromotionController(Controller):
     @background("open")
     async def _ask(self, result: PromotionResult) -> None:
         from core.daily import answer_promotion
-        from nuggets_tui.screens.choice import SHOW, automatic_choice
+        from nuggets_tui.screens.dialog import SHOW, automatic_choice
 
         session = self.session
         answer = await self.ask(automatic_choice(result))

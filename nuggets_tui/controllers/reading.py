@@ -381,7 +381,7 @@ class FilesController(Controller):
         )
 
     async def _choose(self, named: list[Found], folder: Path) -> None:
-        from nuggets_tui.screens.choice import file_choice
+        from nuggets_tui.screens.dialog import file_choice
 
         key = await self.ask(file_choice(named))
         one = named[int(key)] if key is not None else None

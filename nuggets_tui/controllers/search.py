@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 from textual.timer import Timer
 
-from nuggets_tui import garbage
+from nuggets_tui import process
 from nuggets_tui.controllers.controller import Controller, background
-from nuggets_tui.listing import topics
 from nuggets_tui.pace import LongWork
 from nuggets_tui.safe_text import safe_line
+from nuggets_tui.view import topics
 from nuggets_tui.words import deed
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ class SearchController(Controller):
     @background("open")
     async def find_same_tag(self) -> None:
         """Lists the notes with a tag of the note under the cursor; asks which where it has several."""
-        from nuggets_tui.screens.choice import tag_choice
+        from nuggets_tui.screens.dialog import tag_choice
 
         note = self.main.selection.target()
         tags = topics(note) if note is not None else ()
@@ -163,7 +163,7 @@ class SearchController(Controller):
     async def find_project(self) -> None:
         """Asks for one of the memory's projects and lists its notes."""
         from core.search.query_syntax import typed_value
-        from nuggets_tui.screens.choice import project_choice
+        from nuggets_tui.screens.dialog import project_choice
 
         name = await self.ask(project_choice(self.view.projects, self.view.snapshot))
         if name is not None and (value := typed_value(name)):
@@ -195,7 +195,7 @@ class SearchController(Controller):
         indexing = LongWork("indexing", asked_for=False)
         await self.long_work("", self.session.warm_up(indexing.report_progress), indexing)
         self.index_put_off = indexing.was_stopped
-        garbage.freeze()
+        process.keep_uncollected()
 
     @background("rest")
     async def make_index_after_all(self) -> None:
@@ -267,7 +267,7 @@ class SearchController(Controller):
 
     @background("open")
     async def open_saved(self) -> None:
-        from nuggets_tui.screens.searches import SearchesScreen
+        from nuggets_tui.screens.forms import SearchesScreen
 
         answer = await self.ask(SearchesScreen(self.session))
         if answer is not None and answer.written:
@@ -288,7 +288,7 @@ class SearchController(Controller):
             said = "Search first ({search}). Then {keep_search} saves the search under a name."
             self.notify(keys.filled(said))
             return
-        from nuggets_tui.screens.searches import SaveSearchScreen
+        from nuggets_tui.screens.forms import SaveSearchScreen
 
         done = await self.ask(SaveSearchScreen(self.session, found.query))
         if done is not None:

@@ -261,7 +261,7 @@ class TimeTravelController(Controller):
     @background("past-compare", exclusive=True)
     async def compare_with_now(self) -> None:
         """What differs between the moment shown and now."""
-        from nuggets_tui.screens.compare import ALL, CompareScreen, compared
+        from nuggets_tui.screens.entry import ALL, CompareScreen, compared
 
         past = self.view.past
         if past is None:

@@ -16,23 +16,20 @@ from textual.worker import Worker, WorkerState
 
 from core.model.snapshot import Snapshot
 from nuggets_tui.commands import BY_NAME, OVERVIEW, PALETTE_KEY, Command, bindings, footer_commands, shown_key
-from nuggets_tui.controllers.agents import AgentsController
 from nuggets_tui.controllers.arrangement import ArrangementController, PaceController
 from nuggets_tui.controllers.controller import Controller
 from nuggets_tui.controllers.grounding import GroundingController
 from nuggets_tui.controllers.history import AuditController, HistoryController
-from nuggets_tui.controllers.maintenance import MaintenanceController
-from nuggets_tui.controllers.memories import ImportsController, MemoriesController
-from nuggets_tui.controllers.notes import NotesController
+from nuggets_tui.controllers.maintenance import MaintenanceController, SettingsController
+from nuggets_tui.controllers.memories import AgentsController, ImportsController, MemoriesController
+from nuggets_tui.controllers.notes import NotesController, TextsController, UnsavedController
 from nuggets_tui.controllers.opening import OpeningController
 from nuggets_tui.controllers.pipeline import PipelineController
 from nuggets_tui.controllers.promotion import DailyController, PromotionController
 from nuggets_tui.controllers.reading import FilesController, ReadingController, SelectionController
 from nuggets_tui.controllers.search import SearchController
-from nuggets_tui.controllers.settings import SettingsController
 from nuggets_tui.controllers.team import SyncController, TeamController
 from nuggets_tui.controllers.time_travel import TimeTravelController
-from nuggets_tui.controllers.unsaved import TextsController, UnsavedController
 from nuggets_tui.notices import dismiss_all, notify, notify_error, place_notices
 from nuggets_tui.opening import Opening
 from nuggets_tui.pace import Works

@@ -17,8 +17,7 @@ from textual.content import Content
 from nuggets_tui.differences import DiffLine, Sign
 from nuggets_tui.pace import LongWork, Works, run_in_thread
 from nuggets_tui.safe_text import content, safe_line
-from nuggets_tui.screens.choice import ChoiceScreen
-from nuggets_tui.screens.dialog import AskScreen, BrowseScreen, as_typed, key_content
+from nuggets_tui.screens.dialog import AskScreen, BrowseScreen, ChoiceScreen, as_typed, key_content
 from nuggets_tui.screens.review import Reviewed, ReviewItem, ReviewItems, ReviewScreen
 from nuggets_tui.session import Session
 from nuggets_tui.widgets.line_view import markdown_lines, note_change_lines, styled_lines, wrapped

@@ -22,8 +22,7 @@ from textual.worker import Worker, WorkerState, get_current_worker
 from core.model.snapshot import Snapshot
 from nuggets_tui.commands import keys_of
 from nuggets_tui.graph.near import UNTITLED
-from nuggets_tui.graph.overview import Overview, lay_out_overview
-from nuggets_tui.graph.scene import (
+from nuggets_tui.graph.overview import (
     CHOSEN_LINE,
     COLOURS,
     FAINT_LINE,
@@ -31,10 +30,12 @@ from nuggets_tui.graph.scene import (
     PLAIN,
     Camera,
     Cells,
+    Overview,
     Scene,
     beyond,
     coloured,
     fitting,
+    lay_out_overview,
     nearest,
     next_disc,
 )

@@ -19,7 +19,7 @@ import textual.app
 import textual.pilot
 import textual.screen
 
-from nuggets_tui import garbage, pace
+from nuggets_tui import pace, process
 
 _LOOK: Final = 0.002
 # Of a process that hardly works though a thread of its is under way.
@@ -50,11 +50,11 @@ def find_garbage(monkeypatch: pytest.MonkeyPatch) -> None:
     the next app of the same process would put there what the one before it left."""
 
     def begin() -> None:
-        gc.set_threshold(garbage._YOUNG, garbage._MIDDLE, _OLD)
+        gc.set_threshold(process._YOUNG, process._MIDDLE, _OLD)
         gc.enable()
 
-    monkeypatch.setattr(garbage, "begin", begin)
-    monkeypatch.setattr(garbage, "freeze", lambda: None)
+    monkeypatch.setattr(process, "begin_collecting", begin)
+    monkeypatch.setattr(process, "keep_uncollected", lambda: None)
 
 
 def _run_remembered(

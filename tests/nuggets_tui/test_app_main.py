@@ -242,8 +242,7 @@ async def test_a_large_memory_shows_its_newest_notes_before_it_is_read(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from nuggets_tui.application import NuggetsApp
-    from nuggets_tui.opening import Opening
-    from nuggets_tui.quick_scan import quick_scan
+    from nuggets_tui.opening import Opening, quick_scan
 
     scan = quick_scan(home, at_least=0)
     assert scan is not None

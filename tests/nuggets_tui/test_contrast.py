@@ -16,10 +16,10 @@ from core.facts.edits import remember
 from core.graph.edits import create_note
 from core.memory import Memory
 from core.model.draft import Draft
-from nuggets_tui.controllers.settings import SettingsController
+from nuggets_tui.application import DARK, LIGHT
+from nuggets_tui.controllers.maintenance import SettingsController
 from nuggets_tui.screens.dialog import Dialog
 from nuggets_tui.screens.editor import EditorScreen
-from nuggets_tui.themes import DARK, LIGHT
 from nuggets_tui.widgets.search_box import SearchBox
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]

@@ -32,7 +32,7 @@ MOST = 98
 _RUN = """
 import os, sys, threading
 from pathlib import Path
-from nuggets_tui.quick_scan import quick_scan
+from nuggets_tui.opening import quick_scan
 from nuggets_tui.opening import Opening
 from nuggets_tui.application import NuggetsApp
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from textual.content import Content
 
 from nuggets_tui.commands import COMMANDS
-from nuggets_tui.fuzzy import Match, fitting, folded
 from nuggets_tui.palette import Entry, found_entries, ranked_entries
+from nuggets_tui.screens.picker import Match, fitting, folded
 
 TITLES = (
     "Auth middleware", "Session store", "JWT token format", "Deploy day", "Amber willow", "Old scratch",

@@ -9,7 +9,7 @@ from kits.app_kit import WIDE, opened, small_memory
 from kits.claude_pages import tree, write_folder
 from textual.widgets import TextArea
 
-from nuggets_tui.screens.choice import ChoiceScreen
+from nuggets_tui.screens.dialog import ChoiceScreen
 from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.screens.memories import PagesScreen
 

@@ -11,7 +11,7 @@ from core.facts.edits import remember
 from core.memory import Memory
 from core.model.infer import MetaInput
 from core.projects import Project, register
-from nuggets_tui.screens.choice import ChoiceScreen
+from nuggets_tui.screens.dialog import ChoiceScreen
 from nuggets_tui.widgets.search_box import SearchBox
 
 pytestmark = pytest.mark.slow

@@ -13,8 +13,8 @@ import pytest
 from kits.app_kit import small_memory
 
 from core.memory import Memory
-from nuggets_tui import quick_scan as module
-from nuggets_tui.quick_scan import begin_quick_scan, quick_scan
+from nuggets_tui import opening as module
+from nuggets_tui.opening import begin_quick_scan, quick_scan
 from nuggets_tui.view import listed
 
 
@@ -68,7 +68,7 @@ def test_a_folder_that_is_not_there_is_nothing_to_look_at(tmp_path: Path) -> Non
 _BEGIN = """
 import os, sys
 from pathlib import Path
-from nuggets_tui.quick_scan import begin_quick_scan, quick_scan
+from nuggets_tui.opening import begin_quick_scan, quick_scan
 home = Path(sys.argv[1])
 scan = begin_quick_scan(home, at_least=0)()
 try:

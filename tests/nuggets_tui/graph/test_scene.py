@@ -14,8 +14,7 @@ from rich.cells import cell_len
 
 from core.model.note import Link, Note
 from core.model.snapshot import Snapshot
-from nuggets_tui.graph.overview import lay_out_overview
-from nuggets_tui.graph.scene import (
+from nuggets_tui.graph.overview import (
     BLANK,
     CHOSEN_LINE,
     GHOST,
@@ -24,6 +23,7 @@ from nuggets_tui.graph.scene import (
     beyond,
     coloured,
     fitting,
+    lay_out_overview,
     lines,
     nearest,
     next_disc,

@@ -13,7 +13,7 @@ from kits.app_kit import NARROW, Driver, agent_on, opened
 from core.graph.edits import create_note, edit_note, hide_note, link_notes
 from core.memory import Memory
 from core.model.note import Note
-from nuggets_tui.screens.choice import ChoiceScreen
+from nuggets_tui.screens.dialog import ChoiceScreen
 from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.screens.entry import EntryScreen
 from nuggets_tui.screens.picker import PickerScreen

@@ -15,7 +15,7 @@ from core.graph.edits import create_note
 from core.memory import Memory
 from core.model.change import Author
 from core.storage.journal.kept import runs
-from nuggets_tui.screens.choice import ChoiceScreen
+from nuggets_tui.screens.dialog import ChoiceScreen
 from nuggets_tui.screens.help import HelpScreen
 from nuggets_tui.screens.review import ReviewScreen
 from nuggets_tui.screens.share_review import PromotionReview

@@ -17,9 +17,8 @@ from nuggets_tui import pace
 from nuggets_tui.notices import dismiss_all
 from nuggets_tui.pace import LongWork
 from nuggets_tui.palette import Palette
-from nuggets_tui.screens.agents import AgentScreen
-from nuggets_tui.screens.choice import ChoiceScreen
-from nuggets_tui.screens.dialog import AskScreen
+from nuggets_tui.screens.dialog import AskScreen, ChoiceScreen
+from nuggets_tui.screens.first_minutes import AgentScreen
 from nuggets_tui.screens.memories import ImportReview
 
 pytestmark = pytest.mark.slow

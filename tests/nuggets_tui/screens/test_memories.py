@@ -13,7 +13,7 @@ from textual.widgets import Input
 
 from core.facts.edits import remember
 from core.memory import Memory
-from nuggets_tui.screens.choice import ChoiceScreen
+from nuggets_tui.screens.dialog import ChoiceScreen
 from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.screens.memories import PagesScreen
 

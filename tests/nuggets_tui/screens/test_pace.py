@@ -14,7 +14,7 @@ from core.model.progress import Progress
 from core.services.promotion import PromotionTarget
 from nuggets_tui import pace
 from nuggets_tui.pace import StoppedError
-from nuggets_tui.screens.choice import ChoiceScreen
+from nuggets_tui.screens.dialog import ChoiceScreen
 from nuggets_tui.widgets.note_view import NotePane
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
@@ -143,7 +143,7 @@ async def test_an_index_that_was_put_off_is_made_when_somebody_searches(
         await app.until(lambda: app.main.complete, "the index")
         slow = SlowWork()
         with monkeypatch.context() as patched:
-            patched.setattr(app.main.session.memory, "index", slow)
+            patched.setattr(app.main.session.memory.search, "index", slow)
             app.main.search.index_put_off = True
             app.main.search.make_index_after_all()
             await app.until(lambda: "indexing 12,30" in app.view.busy, "the sign")

@@ -12,9 +12,9 @@ from core.model.saved_search import SavedSearch
 from core.settings.tree import settings_by_name
 from core.user_settings import load_user_settings, user_settings_file
 from nuggets_tui.palette import Palette
-from nuggets_tui.screens.choice import ChoiceScreen, SettingScreen
-from nuggets_tui.setting_words import SETTING_WORDS, USER
+from nuggets_tui.screens.dialog import AskScreen, ChoiceScreen
 from nuggets_tui.widgets.row_list import RowList
+from nuggets_tui.words import SETTING_WORDS, USER
 
 pytestmark = pytest.mark.slow
 
@@ -78,13 +78,13 @@ async def test_a_setting_is_changed_in_its_dialog_and_taken_back_by_undo(home: P
         await palette(app, "promotion.threshold")
         assert any("until a note is promoted" in line and " 3 " in line for line in app.text.splitlines())
         await app.press("enter")
-        dialog = await app.screen(SettingScreen)
-        app.fill("#value", "0")
+        dialog = await app.screen(AskScreen)
+        app.fill("#line", "0")
         await app.press("enter")
         await app.until(lambda: "1 or more" in app.notices)
         assert app.app.screen is dialog
         assert Memory.open(home).settings.promotion.threshold == 3
-        app.fill("#value", "5")
+        app.fill("#line", "5")
         await app.press("enter")
         await app.back_on_main()
         assert Memory.open(home).settings.promotion.threshold == 5
@@ -96,8 +96,8 @@ async def test_a_setting_is_changed_in_its_dialog_and_taken_back_by_undo(home: P
 async def test_no_value_that_a_setting_cannot_have_reaches_the_file(home: Path, typed: str) -> None:
     async with opened(home) as app:
         app.main.settings.change("reflection.max_notes")
-        dialog = await app.screen(SettingScreen)
-        app.fill("#value", typed)
+        dialog = await app.screen(AskScreen)
+        app.fill("#line", typed)
         await app.press("enter")
         await app.until(lambda: "must be" in app.notices.lower())
         assert app.app.screen is dialog

@@ -79,9 +79,10 @@ async def on_demo(demo: Path, folder: Path, size: tuple[int, int]) -> AsyncItera
 async def picture(app: Driver) -> str:
     """The screen once it is at rest, without what moves by itself."""
     app.app.clear_notifications()
-    following = {"watch", "team"}
+    following, asking = {"watch", "team"}, app.app.key_queue.asking
     await app.until(
-        lambda: following.issuperset(worker.group for worker in app.app.workers), "no work under way"
+        lambda: all(worker.group in following or worker in asking for worker in app.app.workers),
+        "no work under way",
     )
     before, same = "", 0
     while same < 4:

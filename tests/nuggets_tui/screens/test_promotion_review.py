@@ -9,7 +9,7 @@ from kits.app_kit import NARROW, Driver, opened, small_memory
 
 from core.memory import Memory
 from core.model.note import replace
-from nuggets_tui.screens.choice import ChoiceScreen
+from nuggets_tui.screens.dialog import ChoiceScreen
 from nuggets_tui.screens.share_review import PromotionReview
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.row_list import RowList

@@ -15,7 +15,7 @@ from kits.app_kit import NARROW, WIDE, Driver, assert_harmless, opened
 from core.graph.edits import edit_note
 from core.memory import Memory
 from core.model.note import Note
-from nuggets_tui.screens.choice import ChoiceScreen
+from nuggets_tui.screens.dialog import ChoiceScreen
 from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.screens.problems import ProblemsScreen
 from nuggets_tui.screens.review import ReviewScreen

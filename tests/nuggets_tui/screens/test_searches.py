@@ -8,7 +8,7 @@ import pytest
 from kits.app_kit import NARROW, Driver, agent_on, opened
 
 from core.model.saved_search import SavedSearch
-from nuggets_tui.screens.searches import SaveSearchScreen, SearchesScreen
+from nuggets_tui.screens.forms import SaveSearchScreen, SearchesScreen
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 

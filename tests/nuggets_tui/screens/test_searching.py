@@ -18,7 +18,7 @@ from core.memory import Memory
 from core.model.draft import Draft
 from core.search.signals import Ranked, Signal, Signals, waits
 from core.services.search import Search
-from nuggets_tui.screens.choice import ChoiceScreen
+from nuggets_tui.screens.dialog import ChoiceScreen
 from nuggets_tui.widgets.note_view import NotePane
 from nuggets_tui.widgets.notes import NotesPane
 from nuggets_tui.widgets.search_box import SearchBox

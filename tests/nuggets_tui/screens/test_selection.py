@@ -12,7 +12,7 @@ from kits.app_kit import NARROW, WIDE, Driver, agent_on, opened
 
 from core.graph.edits import create_note, delete_note, edit_note
 from core.memory import Memory
-from nuggets_tui import listing as listing_room
+from nuggets_tui import view as listing_room
 from nuggets_tui.screens.bulk_forms import BulkReview, ScopeScreen, TagsOfManyScreen
 from nuggets_tui.screens.dialog import ConfirmScreen
 from nuggets_tui.screens.merge import MergeScreen
@@ -111,7 +111,7 @@ async def test_what_is_refused_stays_and_the_rest_is_one_entry_that_is_taken_bac
         assert "apply 2 of 3" in app.text
         await app.press("ctrl+s")
         await app.back_on_main()
-        assert "Hid 2 notes" in app.notices
+        await app.until(lambda: "Hid 2 notes" in app.notices)
         assert app.view.selected == frozenset()
         assert sum(note.hidden for note in Memory.open(home).snapshot.notes) == 3
         await app.until(lambda: len(app.log) == entries + 1)

@@ -15,9 +15,8 @@ from textual.widgets import Input
 from core.graph.edits import create_note, delete_note, edit_note
 from core.memory import Memory
 from core.model.change import Author
-from nuggets_tui.screens.compare import CompareScreen
 from nuggets_tui.screens.dialog import AskScreen
-from nuggets_tui.screens.entry import EntryScreen
+from nuggets_tui.screens.entry import CompareScreen, EntryScreen
 from nuggets_tui.screens.review import ReviewScreen
 from nuggets_tui.view import Past
 from nuggets_tui.widgets.notes import NotesPane

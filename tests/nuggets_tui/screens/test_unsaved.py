@@ -16,8 +16,8 @@ from nuggets_tui.screens.dialog import ConfirmScreen
 from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.screens.forms import FormScreen
 from nuggets_tui.screens.pipeline import PipelineScreen, SubmitScreen
+from nuggets_tui.screens.problems import UnsavedScreen
 from nuggets_tui.screens.typed import LeaveScreen
-from nuggets_tui.screens.unsaved import UnsavedScreen
 from nuggets_tui.widgets.fields import TextField
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]

@@ -11,7 +11,7 @@ from kits.app_kit import WIDE, Driver, opened
 from core.graph.edits import create_note
 from core.memory import Memory
 from nuggets_tui.safe_text import plain
-from nuggets_tui.screens.choice import ChoiceScreen
+from nuggets_tui.screens.dialog import ChoiceScreen
 from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.screens.picker import PickerScreen
 from nuggets_tui.widgets.line_view import LineView
