@@ -97,15 +97,6 @@ async def test_a_title_that_is_another_facts_key_is_no_other_programs_doing(home
         assert app.app.screen is editor
 
 
-async def test_the_editor_begins_at_the_end_of_the_text_and_ctrl_end_goes_there(home: Path) -> None:
-    async with opened(home) as app:
-        await app.show("Session store")
-        await app.press("e")
-        editor = await app.screen(EditorScreen)
-        await app.press("A", "ctrl+home", "B", "ctrl+end", "C")
-        assert editor.values["text"] == "BRedis holds sessions for an hour.AC"
-
-
 async def test_esc_in_the_editor_asks_only_when_something_changed(home: Path) -> None:
     async with opened(home) as app:
         await app.show("Session store")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ from kits.app_kit import agent_on, opened, small_memory
 from textual.geometry import Size
 
 from core.errors import ConflictError
-from core.graph.edits import create_note, edit_note
+from core.graph.edits import edit_note
 from nuggets_tui.widgets.header import HeaderLine
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
@@ -71,14 +70,6 @@ async def test_a_memory_is_named_by_its_folder_shortened(
     small_memory(tmp_path / folder)
     async with opened(tmp_path / folder, (100, 30)) as app:
         assert app.text.split("\n")[0].startswith(f" nuggets  {name} · 1 nugget")
-
-
-async def test_the_header_counts_nuggets_of_notes_alone_as_the_command_line_does(tmp_path: Path) -> None:
-    memory = small_memory(tmp_path / "memory")
-    known = len(memory.snapshot.nugget_names)
-    memory.change("w", partial(create_note, nugget="notes-only", title="One", content="text"))
-    async with opened(tmp_path / "memory", (120, 30)) as app:
-        await app.until(lambda: f"{known + 1} nuggets" in app.text)
 
 
 async def test_where_the_system_gives_no_watches_the_header_calls_nothing_live(

@@ -13,7 +13,6 @@ from core.settings import AppSettings, Settings
 from nuggets_tui.commands import (
     BY_NAME,
     COMMANDS,
-    DEFAULT,
     KeyMap,
     WrongKeyError,
     bindings,
@@ -53,11 +52,6 @@ def test_keys_are_read_as_people_spell_them() -> None:
         assert shown_key(keys[0]) == shown
 
 
-@pytest.mark.parametrize("spelt", ["", " ", ",,"])
-def test_no_key_is_a_key_map_without_it(spelt: str) -> None:
-    assert read_keys(spelt) == ()
-
-
 @pytest.mark.parametrize(
     ("spelt", "said"),
     [
@@ -91,25 +85,6 @@ def test_every_command_has_a_heading_and_is_carried_out_by_the_main_screen() -> 
     for command in COMMANDS:
         assert command.group in GROUPS
         assert callable(attrgetter(command.target.partition(":")[0])(main)), command.name
-
-
-def test_without_settings_the_keys_are_those_of_the_catalogue() -> None:
-    assert key_map(Settings()) is DEFAULT
-    assert DEFAULT.bound == {}
-
-
-def test_a_command_gets_the_keys_of_the_settings() -> None:
-    found = made(search="ctrl+k, f8", theme="f9")
-    assert found.wrong == ()
-    assert found.by_name["search"].shown_keys == ("ctrl+k", "f8")
-    assert found.bound["search"] == "ctrl+k,f8"
-    assert found.bound["theme"] == "f9"
-
-
-def test_two_commands_may_exchange_their_keys() -> None:
-    found = made(undo="U", redo="u")
-    assert found.wrong == ()
-    assert (found.key("undo"), found.key("redo")) == ("U", "u")
 
 
 @pytest.mark.parametrize(

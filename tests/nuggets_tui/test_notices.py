@@ -20,21 +20,6 @@ from nuggets_tui.opening import Opening
 from nuggets_tui.widgets.row_list import RowList
 
 
-def test_where_a_shell_is_told_a_command_the_app_names_its_key() -> None:
-    for remedy, key in [
-        (Remedy("repair"), "V checks and repairs it"),
-        (Remedy("repair-or-copy"), "V checks and repairs it, or restore a good copy of it"),
-        (Remedy("verify-repairable"), "V shows whether it can be repaired"),
-        (Remedy("restore"), "B lists the backups"),
-        (Remedy("restore-copy"), "repair it, or restore a good copy with B"),
-        (Remedy("resolve", "0a1b"), "c resolves it"),
-        (Remedy("log-others"), "the audit log lists them (6); open one with enter, then u undoes it"),
-        (Remedy("redo", "0a1b"), "open its entry in the audit log; ctrl+r redoes it"),
-        (None, ""),
-    ]:
-        assert in_keys(remedy) == key
-
-
 def test_every_remedy_is_said_in_a_shell_and_in_the_app_and_names_no_key_where_there_is_none() -> None:
     for name in REMEDIES:
         remedy = Remedy(name, "0a1b")

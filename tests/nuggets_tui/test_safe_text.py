@@ -77,24 +77,6 @@ def test_what_only_hides_becomes_visible() -> None:
         assert "\ufffd" in plain(text)
 
 
-def test_each_control_is_replaced_by_one_visible_character() -> None:
-    for char in [chr(code) for code in (*range(9), *range(11, 32), *range(127, 160))]:
-        assert plain(f"a{char}b") == "a\ufffdb"
-
-
-def test_line_ends_and_tabs_become_blanks_in_a_line() -> None:
-    assert safe_line("a\r\nb\nc\td\re") == "a b c d\ufffde"
-    assert safe_block("a\r\nb") == "a\nb"
-
-
-def test_long_text_is_cut_with_a_sign() -> None:
-    assert safe_line("x" * 5000, 10) == "x" * 9 + "…"
-    assert safe_block("x" * 5000, 10) == "x" * 9 + "…"
-    assert safe_line("abc", 3) == "abc"
-    assert safe_line("abc", 0) == ""
-    assert len(safe_line(MEGABYTE)) == 4096
-
-
 @settings(deadline=None)
 @given(any_text, st.integers(-1, 40))
 def test_fitting_gives_exactly_the_cells_asked_for(text: str, width: int) -> None:
@@ -134,12 +116,6 @@ def test_a_line_is_cut_as_if_all_of_it_were_measured(text: str, width: int) -> N
     line = safe_line(text)
     short = cell_len(line) <= width
     assert cut(text, width) == (line if short else set_cell_size(line, width - 1).rstrip(" ") + "…")
-
-
-def test_a_cut_says_so_and_splits_no_wide_character() -> None:
-    assert cut("重要なノート", 6) == "重要…"
-    assert cut("abcdef", 4) == "abc…"
-    assert fit("ab", 4) == "ab  "
 
 
 def test_content_is_never_read_as_markup() -> None:

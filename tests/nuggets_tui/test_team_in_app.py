@@ -106,20 +106,6 @@ async def test_who_has_no_notes_yet_finds_the_teams_and_is_back_at_how_to_begin(
         await app.until(lambda: app.main.focused is app.main.query_one("#message"), "what is shown")
 
 
-async def test_who_clears_a_search_types_on_over_how_to_begin(project: Path, tmp_path: Path) -> None:
-    (tmp_path / "new").mkdir()
-    async with opened(tmp_path / "new", WIDE) as app:
-        await with_team(app)
-        await search(app, "releases")
-        await app.until(lambda: "Release day" in app.text)
-        app.fill("#search", "")
-        await app.until(lambda: "Welcome" in app.text, "how to begin again")
-        await app.press(*"vpn")
-        await app.until(lambda: "VPN for staging" in app.text and "Welcome" not in app.text, "the hit")
-        await app.press("escape")
-        await app.until(lambda: app.main.focused is app.main.notes_pane, "what is shown")
-
-
 async def test_the_teams_notes_are_listed_for_who_has_none_and_the_first_own_note_joins_them(
     project: Path, tmp_path: Path
 ) -> None:
@@ -274,23 +260,6 @@ def test_nothing_of_the_app_lies_in_the_repository(project: Path) -> None:
     memory = Memory.open(folder)
     memory.close()
     assert sorted(path.name for path in folder.iterdir()) == sorted(NOTES)
-
-
-async def test_results_mark_whose_a_note_is_and_enter_shows_a_teams_note(
-    project: Path, tmp_path: Path
-) -> None:
-    async with opened(tmp_path / "own", WIDE) as app:
-        await with_team(app)
-        await app.press("slash")
-        app.fill("#search", "releases go out")
-        await app.until(lambda: app.view.found is not None and app.view.found.hits, "hits")
-        await app.until(lambda: "Release day" in app.text)
-        row = next(line for line in app.text.split("\n") if "Release day" in line)
-        assert " team  " in row
-        await app.press("down")
-        await app.until(lambda: app.view.note is not None and app.view.note.title == "Release day")
-        assert "team · release-day.md" in app.text
-        await app.until(lambda: "VPN for staging" in pane(app, "neighbours"), "its links are the team's")
 
 
 async def test_the_teams_notes_are_listed_alone_and_their_rows_say_so(project: Path, tmp_path: Path) -> None:

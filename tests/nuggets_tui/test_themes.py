@@ -93,15 +93,6 @@ async def test_the_app_settings_of_a_memory_count_for_nobody(home: Path) -> None
         assert not app.app.key_queue.vim
 
 
-async def test_going_back_to_the_former_theme_writes_nothing(home: Path) -> None:
-    async with opened(home) as app:
-        before = app.app.theme
-        app.app.theme = "nord"
-        app.app.theme = before
-        await kept(app)
-    assert not of_user().exists()
-
-
 async def test_the_environment_chooses_the_theme_before_the_settings(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

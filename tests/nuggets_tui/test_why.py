@@ -12,7 +12,7 @@ from core.memory import Memory
 from core.search import Filters
 from core.search.query_syntax import parse_question
 from core.search.results import ScoreReason
-from nuggets_tui.why import SearchRequest, Why, neighbours, said, why
+from nuggets_tui.why import SearchRequest, Why, neighbours, why
 
 SHOWN = 10
 
@@ -59,17 +59,6 @@ def test_a_note_that_is_kept_out_is_told_where_it_would_stand(memory: Memory) ->
     )
     only = ask(memory, "redis -hour", "Session store")
     assert any("it would be the only hit" in sentence for sentence in only.sentences)
-
-
-def test_every_kind_of_reason_has_words_of_its_own() -> None:
-    kinds = (
-        "word", "form", "beginning", "spelling", "part", "meaning", "pair", "phrase", "title", "durable",
-        "scope", "confidence",
-    )  # fmt: skip
-    words = {said(ScoreReason("text", kind, "asked", "found", 0.1)) for kind in kinds}  # type: ignore[arg-type]
-    assert len(words) == len(kinds)
-    meant = ScoreReason("text", "meaning", "delete", "remove", 0.1, likeness=0.64)
-    assert said(meant) == "means: remove ~ delete 0.64"
 
 
 def test_neighbours_keep_the_reading_that_gives_most() -> None:

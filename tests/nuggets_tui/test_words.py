@@ -29,8 +29,7 @@ from core.model.draft import Draft
 from core.model.fact import Fact
 from core.model.names import iso
 from core.model.note import Note, replace
-from nuggets_tui.differences import change_lines
-from nuggets_tui.words import ago, counted, deed, things
+from nuggets_tui.words import ago, counted, deed
 
 NOW = datetime(2026, 11, 18, 12, 0, tzinfo=UTC)
 
@@ -113,18 +112,6 @@ def _mirrored(value: str, hits: int = 0, *, number: int = 1, hidden: bool = Fals
 def _made(notes: Sequence[NoteChange], facts: Sequence[FactChange] = (), **named: Any) -> ChangeSet:
     given = {"id": "c", "at": iso(NOW), "author": PERSON, "reason": "why"} | named
     return ChangeSet(notes=tuple(notes), facts=tuple(facts), **given)
-
-
-def test_a_fact_with_a_new_value_beside_a_hidden_note_of_the_former_one_are_two_things() -> None:
-    former, before = _mirrored("old", number=2, hidden=True)
-    _, after = _mirrored("new")
-    change = FactChange(nugget="memory", key="k", before=before, after=after)
-    repaired = _made([NoteChange(id=former.id, before=None, after=former)], [change])
-    assert counted(repaired) == "1 note added, 1 fact changed"
-    assert things(repaired) == "2 things"
-    assert [line.text for lines in change_lines(repaired) for line in lines][-3:] == [
-        "k (fact of memory)", "old", "new",
-    ]  # fmt: skip
 
 
 def test_a_fact_that_comes_or_goes_is_told_as_its_note_tells_it_or_by_itself() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -16,7 +15,7 @@ from core.errors import InvalidInputError
 from core.memory import Memory
 from core.model.change import ChangeSet
 from core.model.draft import Draft
-from core.model.fact import CAPACITY_WARNING, Fact, Nugget, NuggetMeta
+from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.names import iso, parse_iso
 from core.model.note import (
     FILE_NAMES,
@@ -27,7 +26,6 @@ from core.model.note import (
     TYPES,
     Note,
     vector_spec,
-    with_system_tags,
 )
 from core.model.snapshot import Snapshot
 from core.pipeline.database.connection import Database
@@ -35,8 +33,7 @@ from core.reflection import reflect
 from nuggets_tui.demo import DEMO_NOW, copy_for_session, copying, write_demo
 from tools.demo.__main__ import build
 from tools.demo.build import change_set
-from tools.demo.generated import NUGGETS
-from tools.demo.handwritten import entries, read_table
+from tools.demo.handwritten import entries
 from tools.demo.resizing import numbered
 
 pytestmark = pytest.mark.slow
@@ -77,25 +74,6 @@ def links_of(notes: list[Note]) -> Iterator[tuple[str, str, str, str]]:
             yield note.id, link.to, link.reason, link.created_at
 
 
-def test_it_is_a_rich_memory_of_six_nuggets(demo: ChangeSet) -> None:
-    notes = notes_in(demo)
-    assert tuple(sorted(change.name for change in demo.nuggets)) == tuple(sorted(NUGGETS))
-    assert len(demo.facts) == 150
-    assert 300 <= len(notes) <= 350
-    assert 12 <= sum(note.hidden for note in notes) <= 18
-    assert sum(note.hidden_fact is not None for note in notes) == 3
-    assert {note.scope for note in notes} == set(SCOPES)
-    assert {note.type for note in notes} == set(TYPES)
-    assert 12 <= sum(note.hits >= 3 and note.durable and not note.hidden for note in notes) <= 25
-    assert any(note.hits >= 3 and not note.durable for note in notes)
-
-
-def test_as_many_notes_as_asked_for(sized: tuple[int, ChangeSet]) -> None:
-    size, changes = sized
-    assert len(changes.notes) == size
-    assert len({change.id for change in changes.notes}) == size
-
-
 def test_links_go_both_ways_and_lead_somewhere(sized: tuple[int, ChangeSet]) -> None:
     notes = notes_in(sized[1])
     known = {note.id: note for note in notes}
@@ -107,13 +85,6 @@ def test_links_go_both_ways_and_lead_somewhere(sized: tuple[int, ChangeSet]) -> 
         assert (target, source, reason, at) in links
         assert at >= max(known[source].created_at, known[target].created_at)
     assert len(links) == sum(len(note.links) for note in notes)
-
-
-def test_tags_and_vector_recipe_are_right(sized: tuple[int, ChangeSet]) -> None:
-    for note in notes_in(sized[1]):
-        assert note.tags == with_system_tags(note)
-        assert note.tags[0] == note.nugget_name
-        assert note.vector == vector_spec(note)
 
 
 def test_facts_and_their_notes_agree(sized: tuple[int, ChangeSet]) -> None:
@@ -144,11 +115,6 @@ def test_a_hidden_fact_is_out_of_its_nugget_and_can_come_back_whole(demo: Change
             assert note.hidden_fact is None
 
 
-def test_every_nugget_stays_below_its_warning() -> None:
-    for nugget in nuggets_in(made(12_000)).values():
-        assert nugget.load < CAPACITY_WARNING
-
-
 def test_every_field_holds_a_value_of_the_format(sized: tuple[int, ChangeSet]) -> None:
     for note in notes_in(sized[1]):
         assert note.scope in SCOPES
@@ -164,30 +130,11 @@ def test_every_field_holds_a_value_of_the_format(sized: tuple[int, ChangeSet]) -
         assert all(getattr(note, name) is not None for name in required)
 
 
-def test_dates_stay_within_the_three_months_and_in_order(sized: tuple[int, ChangeSet]) -> None:
-    for note in notes_in(sized[1]):
-        later = [note.updated_at, note.last_accessed_at, note.last_rewritten_at, note.archived_at]
-        for moment in (note.created_at, *filter(None, later)):
-            assert parse_iso(moment) is not None
-            assert "2026-08-20" <= note.created_at <= moment <= iso(DEMO_NOW)
-
-
-def test_the_newest_note_is_of_the_last_day(demo: ChangeSet) -> None:
-    assert max(note.created_at for note in notes_in(demo)) >= "2026-11-18"
-
-
 def test_every_link_written_by_hand_names_an_entry_that_exists() -> None:
     written = entries()
     names = Counter(entry.name for entry in written)
     assert max(names.values()) == 1
     assert [t for entry in written for t in entry.links if t not in names] == []
-
-
-def test_the_graph_has_hubs_and_lonely_notes_but_no_monsters(demo: ChangeSet) -> None:
-    counts = [len(note.links) for note in notes_in(demo)]
-    assert sum(5 <= count <= 8 for count in counts) >= 20
-    assert sum(count == 0 for count in counts) >= 20
-    assert max(counts) <= 8
 
 
 def proposals(demo: ChangeSet, limit: int | None) -> Counter[str]:
@@ -309,18 +256,6 @@ def test_the_log_tells_a_story_by_many_hands(home: Path) -> None:
     assert sum(entry.undone for entry in entries) == 1
 
 
-def test_the_story_names_only_what_the_demo_holds() -> None:
-    names = {entry.name for entry in entries()}
-    table = read_table("data/history.toml")
-    named = [name for row in table["entry"] for name in (*row.get("names", ()), *row.get("wrong", ()))]
-    linked = [name for row in table["entry"] for pair in row.get("links", ()) for name in pair]
-    assert names >= {*named, *linked, *table["was"]}
-    texts = {entry.name: entry.content for entry in entries()}
-    for name, replaced in table["was"].items():
-        for now, _ in replaced:
-            assert now in texts[name]
-
-
 def test_each_state_on_the_way_is_sound(home: Path) -> None:
     from core.memory import Memory
 
@@ -403,13 +338,6 @@ def test_each_session_gets_a_new_folder() -> None:
     finally:
         one.rmdir()
         other.rmdir()
-
-
-def test_importing_the_package_reads_no_data_and_loads_no_heavy_module() -> None:
-    heavy = ("numpy", "textual", "msgspec", "tomllib")
-    code = f"import sys, nuggets_tui.demo; print([name for name in {heavy} if name in sys.modules])"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == "[]"
 
 
 def test_a_text_can_be_handed_in_where_there_was_none_and_the_history_stays(tmp_path: Path) -> None:

@@ -84,18 +84,6 @@ async def test_a_list_that_comes_back_shows_the_row_its_cursor_came_to_meanwhile
         assert is_seen(app)
 
 
-async def test_the_wheel_takes_the_cursor_along_so_that_keys_act_on_what_is_seen(many: Path) -> None:
-    async with opened(many, (80, 24)) as app:
-        rows = app.main.notes_pane
-        rows.scroll_to(y=30, animate=False)
-        await app.pilot.pause()
-        assert rows.cursor == 30
-        assert is_seen(app)
-        rows.scroll_to(y=0, animate=False)
-        await app.pilot.pause()
-        assert rows.cursor == rows.scrollable_content_region.height - 1
-
-
 async def test_a_key_on_a_row_without_room_does_nothing(many: Path) -> None:
     async with opened(many, (80, 4)) as app:
         pane = app.main.notes_pane

@@ -275,22 +275,3 @@ async def test_facts_brought_back_one_after_the_other_leave_the_focus_in_results
             assert not app.view.snapshot.by_id[under_cursor].hidden
             assert focus(app) == "notes"
         assert not any(note.hidden for note in app.view.snapshot.notes)
-
-
-@pytest.mark.parametrize(
-    ("size", "keys"), [(NARROW, "g"), (NARROW, "5"), ((60, 15), "g"), ((60, 15), "5"), ((120, 40), "z5")]
-)
-async def test_the_footer_names_the_centre_of_a_graph_that_came_into_sight(
-    home: Path, size: tuple[int, int], keys: str
-) -> None:
-    async with opened(home, size) as app:
-        for title in (SHOWN, "Deploy day"):
-            await app.press("2", *keys[:-1])
-            await app.show(title)
-            # What belongs to the note shows the footer anew as well, when it comes.
-            await app.until(lambda: not app.main.running("suggestions"))
-            await app.press(keys[-1])
-            await app.until(lambda title=title: app.main.selection.under_cursor == stored_id(app, title))  # type: ignore[misc]
-            await app.until(lambda title=title: app.main.key_bar.object == title, "the object")  # type: ignore[misc]
-            await app.press("escape", "escape")
-            await app.until(lambda: focus(app) == "notes")

@@ -245,15 +245,6 @@ async def test_an_imported_credential_is_warned_of(person: Path, home: Path) -> 
         await app.until(lambda: "may hold a credential" in app.notices)
 
 
-async def test_a_folder_whose_name_may_be_a_slip_is_offered_nothing(person: Path) -> None:
-    async with opened(person / ".nugets") as app:
-        await app.until(lambda: "1 project with 1 page" in app.text)
-        await app.press("1", "2")
-        await app.until(lambda: not app.main.running("open"))
-        assert app.app.screen is app.main
-    assert not (person / ".nugets").exists()
-
-
 def files_of(home: Path) -> dict[str, bytes | None]:
     """The files of a memory but for the log, which says that the app was opened."""
     return {path: data for path, data in tree(home).items() if not path.startswith("nuggets.db")}

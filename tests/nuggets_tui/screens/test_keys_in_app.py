@@ -55,21 +55,6 @@ async def test_a_remapped_key_counts_everywhere_at_once(home: Path) -> None:
         assert "ctrl+p note  Write a new note" in said
 
 
-async def test_the_palette_shows_the_keys_that_commands_have_and_none_that_was_taken_away(home: Path) -> None:
-    settings(home, '[keys]\nhide = "f7"\nnew_note = ""\n')
-    async with opened(home, (120, 40)) as app:
-        for typed, shown, gone in (("write a new", "Write a new note", "note  n"), ("hide", "f7", "  x")):
-            await app.press("ctrl+p", *typed)
-            await app.until(lambda shown=shown: shown in app.text)
-            lines = [
-                line.rstrip() for line in app.text.splitlines() if "Write a new" in line or "Hide" in line
-            ]
-            assert lines
-            assert not any(gone in line for line in lines), lines
-            await app.press("escape")
-            await app.back_on_main()
-
-
 async def test_wrong_lines_are_told_and_the_app_opens_with_the_usual_keys(home: Path) -> None:
     settings(home, '[keys]\nserch = "k"\nhide = "u"\ntags = "f7"\n')
     async with opened(home) as app:

@@ -131,19 +131,6 @@ async def test_a_broken_graph_at_the_start_is_repaired_from_what_is_left_and_wha
         assert any(path.read_bytes() == broken for path in (home / "quarantine").iterdir())
 
 
-async def test_a_graph_that_breaks_while_it_is_shown_is_repaired_too(home: Path) -> None:
-    graph = home / "graph" / "graph.json"
-    async with opened(home) as app:
-        graph.write_bytes(graph.read_bytes()[:-300])
-        await app.until(lambda: app.view.trouble)
-        await app.press("V")
-        await app.screen(ReviewScreen)
-        await app.press("ctrl+s")
-        await app.back_on_main()
-        await app.until(lambda: not app.view.trouble)
-        assert len(Memory.open(home).snapshot.notes) == 7
-
-
 @pytest.mark.parametrize("while_shown", [True, False])
 async def test_with_a_broken_graph_no_key_for_putting_right_is_silent(
     home: Path, monkeypatch: pytest.MonkeyPatch, while_shown: bool
@@ -208,19 +195,6 @@ async def test_findings_are_shown_before_they_are_repaired_and_u_takes_the_repai
         await app.until(lambda: app.log[0].kind == "repair")
         await app.press("u")
         await app.until(lambda: stored(home, "Session store").tags == before.tags)
-
-
-async def test_findings_that_only_a_person_can_mend_offer_nothing_to_apply(home: Path) -> None:
-    change_notes(home, confidence=7)
-    before = (home / "graph" / "graph.json").read_bytes()
-    async with opened(home) as app:
-        await run(app, "verify")
-        await app.screen(ReviewScreen)
-        assert "You decide" in app.text
-        assert "ctrl+s" not in app.text
-        await app.press("ctrl+s", "escape")
-        await app.back_on_main()
-    assert (home / "graph" / "graph.json").read_bytes() == before
 
 
 async def test_going_back_to_a_backup_shows_what_would_change_and_is_one_entry(home: Path) -> None:

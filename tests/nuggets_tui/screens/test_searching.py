@@ -266,12 +266,6 @@ async def test_in_the_empty_box_up_brings_back_what_was_searched_before(home: Pa
         assert box.value == "authx"
 
 
-def place_of(app: Driver, text: str) -> tuple[int, int]:
-    """The first cell of a text on the screen."""
-    y, line = next((y, line) for y, line in enumerate(app.text.splitlines()) if text in line)
-    return line.index(text), y
-
-
 async def test_a_click_on_a_tag_lists_the_notes_that_have_it(home: Path) -> None:
     async with opened(home) as app:
         await app.show("Session store")
@@ -282,15 +276,6 @@ async def test_a_click_on_a_tag_lists_the_notes_that_have_it(home: Path) -> None
         await app.until(lambda: app.view.found is not None and app.view.found.query == "tag:redis")
         assert [hit.note.title for hit in app.view.found.hits] == ["Session store"]
         assert app.main.focused is app.main.notes_pane
-
-
-async def test_a_click_on_the_tag_of_a_row_is_none_on_the_row(home: Path) -> None:
-    async with opened(home, (200, 50)) as app:
-        before = app.view.note_id
-        await app.pilot.click(offset=place_of(app, "release"))
-        await app.until(lambda: app.view.found is not None and app.view.found.query == "tag:release")
-        assert not app.view.selected
-        assert before in app.view.snapshot.by_id
 
 
 async def test_the_palette_lists_the_notes_with_a_tag_and_asks_which_of_several(home: Path) -> None:
