@@ -82,17 +82,6 @@ def time_ago(stamp: str, now: datetime) -> str:
     return age if age in ("", "now") else f"{age} ago"
 
 
-def clock_time(stamp: str, now: datetime, zone: tzinfo | None = None) -> str:
-    """A file's time on the local clock: "09:41" today, "21 Nov" this year, "21 Nov 24" before; "" for no time."""
-    moment = parse_iso(stamp)
-    if moment is None:
-        return ""
-    local, today = moment.astimezone(zone), now.astimezone(zone)
-    if local.date() == today.date():
-        return f"{local:%H:%M}"
-    return f"{local.day} {local:%b}" if local.year == today.year else f"{local.day} {local:%b %y}"
-
-
 def local_time(stamp: str, zone: tzinfo | None = None) -> str:
     """A file's time in full on the local clock: "2026-11-21 09:41:07"; the text itself when it is no time."""
     moment = parse_iso(stamp)

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
 
 from textual import getters, on, work
 from textual.app import ComposeResult
@@ -447,18 +447,6 @@ class ConfirmScreen(Dialog[bool]):
             self.action_answer(True)
         else:
             super().action_close()
-
-
-def close_if_sure(dialog: Dialog[Any], question: ConfirmScreen) -> None:
-    """Closes a dialog without an answer, when a person says yes to that."""
-
-    def answered(sure: bool | None) -> None:
-        if sure:
-            dialog.dismiss(None)
-        else:
-            dialog.quitting = False
-
-    dialog.app.push_screen(question, answered)
 
 
 def dialog_here(name: str, about: str, line: Content) -> Here:

@@ -289,11 +289,6 @@ def _meta(changed: dict[str, str]) -> MetaInput:
     )
 
 
-def too_long_to_edit_here(note: Note) -> bool:
-    """Whether a text is better edited in an editor of its own."""
-    return len(note.content) > LONGEST_TEXT
-
-
 _FENCE: Final = re.compile(r"^ {0,3}(```|~~~)")
 _FENCE_ROOM: Final = 4
 # A part begins at a blank line at most so many lines before the place it was to begin at.
