@@ -30,6 +30,7 @@ async def test_panes_beside_the_list_follow_when_the_cursor_rests_or_somebody_go
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with opened(home) as app:
+        await app.until(lambda: app.main.complete and app.view.team_known, "all there is to show")
         first = app.view.note
         assert first is not None
         assert first.title in note_pane(app)
