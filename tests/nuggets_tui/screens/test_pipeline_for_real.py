@@ -182,7 +182,6 @@ async def test_a_text_is_removed_with_its_notes_after_a_look_and_brought_back_al
         review = await app.screen(LinesReview)
         shown = " ".join(review.query_one(LineView).text.split())
         assert "2 notes that came of it will be hidden." in shown
-        assert "can be brought back for 30 days" in shown
         assert MOVES in shown
         await app.press("n")
         await app.screen(PipelineScreen)
