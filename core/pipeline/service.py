@@ -231,12 +231,12 @@ class Pipeline:
                 )
             return self._memory
 
-    def _model_caller(self, *, as_loaded: bool = False) -> ModelCaller:
-        """as_loaded: for the configuration as it was read last, without looking at its files again."""
+    def _model_caller(self, configuration: PipelineConfiguration | None = None) -> ModelCaller:
+        """configuration: as it was just read; None to look at its files again."""
         from core.pipeline.model_calls import ModelCaller
 
         with self._guard:
-            configuration = (self._configured if as_loaded else None) or self._load().pipeline
+            configuration = configuration or self._load().pipeline
             if self._caller is None:
                 self._caller = ModelCaller.of(
                     configuration, self.database, clock=self.clock, provider=self._provider,
@@ -657,7 +657,7 @@ class Pipeline:
         with self.database.errors():
             configuration = self.configuration
             self.sessions.settle_due(configuration.continuity)
-            done = self._working().tick(configuration, self._model_caller(as_loaded=True))
+            done = self._working().tick(configuration, self._model_caller(configuration))
             runs = self._maintaining().run_when_due(configuration)
         if not runs:
             return done
