@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,9 +24,9 @@ from core.projects import change_for
 from core.services.arrivals import keep_waiting
 from core.services.log_access import of_the_log
 from core.storage.files.atomic import may_be_read, wrong_kind
-from core.storage.format.documents import Document, GraphDocument, id_of
+from core.storage.format.documents import Document, id_of
 from core.storage.journal.codec import fact_item, note_item
-from core.storage.merge.copies import ConflictCopy, Joined, conflict_copies, join, left_over, read_copy
+from core.storage.merge.copies import ConflictCopy, conflict_copies, join, left_over, read_copy
 from core.storage.recovery import inspect_folder
 from core.storage.safety import Backup, Record, backups, projects_in, read_backup, records
 from core.timeline import timeline_of
@@ -240,7 +240,18 @@ class Maintenance:
                     done.append(JoinedCopy(copy.path, copy.original, problem=error.what))
             if not readable:
                 return Resolved(tuple(done))
-            joined = self._joined(readable)
+            id, at = memory.stamp()
+            reason = f"joined {', '.join(copy.path.name for copy, _ in readable)}"
+            joined = join(
+                [document for _, document in readable],
+                memory.snapshot,
+                self._versions,
+                lambda present: Draft(
+                    present, now=memory.clock(), ids=memory.ids, rules=memory.settings.inference
+                ),
+                ChangeSet(id=id, at=at, author=memory.author, reason=reason, kind="import"),
+                [copy.path for copy, _ in readable if not os.path.lexists(copy.original)],
+            )
             odd = tuple(f"the nugget {name}: no file can have its name" for name in joined.left_out)
             merged = [
                 JoinedCopy(copy.path, copy.original, left_out=(*left_over(document, copy.original), *odd))
@@ -258,47 +269,6 @@ class Maintenance:
                 else:
                     merged = [replace(one, kept=self._store.put_away(one.path, _PUT_AWAY)) for one in merged]
             return Resolved((*done, *merged), applied, joined.conflicts)
-
-    def _joined(self, readable: Sequence[tuple[ConflictCopy, Document]]) -> Joined:
-        memory = self._memory
-        id, at = memory.stamp()
-        named = ", ".join(copy.path.name for copy, _ in readable)
-        gone = [
-            copy.path
-            for copy, document in readable
-            if not os.path.lexists(copy.original) or self._vanished(document)
-        ]
-        return join(
-            [document for _, document in readable],
-            memory.snapshot,
-            self._versions,
-            lambda present: Draft(
-                present, now=memory.clock(), ids=memory.ids, rules=memory.settings.inference
-            ),
-            ChangeSet(id=id, at=at, author=memory.author, reason=f"joined {named}", kind="import"),
-            gone,
-        )
-
-    def _vanished(self, document: Document) -> bool:
-        """Whether all that a copy holds was last seen to go at once from outside: its original was taken away, and
-        there is another one by now.
-        """
-        journal = self._store.journal
-        if journal is None:
-            return False
-        if isinstance(document, GraphDocument):
-            items = [note_item(note.id) for note in document.notes if note is not None]
-        else:
-            name = document.meta.name
-            items = [fact_item(name, fact.key) for fact in document.facts if fact is not None]
-        last = [next(iter(journal.touching(item, 1)), None) for item in items]
-        entries = {entry.id: entry.change_set for entry in last if entry is not None}
-        if None in last or len(entries) != 1:
-            return False
-        (change_set,) = entries.values()
-        left = {note_item(change.id) for change in change_set.notes if change.after is None}
-        left |= {fact_item(change.nugget, change.key) for change in change_set.facts if change.after is None}
-        return change_set.kind == "outside" and left >= set(items)
 
     def _versions(self, place: str, value: Note | Fact) -> list[Note | Fact]:
         """The newest versions that the log tells of, oldest first, of the note whose id, or a fact whose nugget, is
