@@ -21,12 +21,12 @@ from core.errors import (
 from core.model.change import Author, ChangeKind, ChangeSet, FactChange, NoteChange
 from core.model.change_parts import count_parts, part_reference, referenced_parts, select_parts
 from core.model.entry import Conflict, Entry
-from core.model.note import replace
+from core.model.note import Note, custom_tags, replace
 from core.services.log_access import guarded
 from core.storage.journal.codec import EntryFilters, note_item
 from core.storage.journal.journal import Journal
 from core.storage.merge.merge import concerning, in_step, rebase
-from core.storage.merge.three_way import Decide, take_ours, take_theirs
+from core.storage.merge.three_way import Decide, same_meaning, take_ours, take_theirs
 from core.storage.store import Store
 from core.text.normalise import normalise_content, normalise_line
 
@@ -293,10 +293,11 @@ class History:
         turned = self._made(turned, kind, reason, about)
         later = self._later(made, entry) if entry is not None else []
         try:
-            done = self._memory.apply_deciding(turned, None)
-            if done.empty and later and not made.empty:
+            gone = self._where_already_undone(turned, about) if later else ""
+            if gone:
                 what = "nothing is left of it to undo"
-                raise ConflictError(what, code=ErrorCode.NOTHING_TO_UNDO, where=about, kept=_KEPT)
+                raise ConflictError(what, code=ErrorCode.NOTHING_TO_UNDO, where=gone, kept=_KEPT)
+            done = self._memory.apply_deciding(turned, None)
         except ConflictError as error:
             id, dot, _ = about.partition(".")
             if later:
@@ -323,6 +324,24 @@ class History:
                 if conflict and self._journal.entry(conflict).conflict is not None:
                     self._store.set_conflict_state(conflict, "conflict" if kind == "undo" else "settled")
         return done
+
+    def _where_already_undone(self, inverse: ChangeSet, about: str) -> str:
+        """Where nothing is left to take back, "" for nowhere; parts of one entry share the links between them."""
+        id, dot, _ = about.partition(".")
+        if not dot and any(one.startswith(f"{id}.") for one in self._journal.undone()):
+            return ""
+        left = rebase(inverse, self._store.load(), take_ours)
+        notes = {change.id for change in left.notes}
+        keys = {(one.nugget, fact.key) for one in left.facts for fact in (one.before, one.after) if fact}
+        for change in inverse.notes:
+            if change.id not in notes and _says_more(change.before, change.after, links=not dot):
+                return change.id
+        for one in inverse.facts:
+            own = {(one.nugget, fact.key) for fact in (one.before, one.after) if fact}
+            recalled = one.before and one.after and one.before.value == one.after.value
+            if own.isdisjoint(keys) and not recalled:
+                return f"{one.nugget}: {one.key}"
+        return ""
 
     def _later(self, made: ChangeSet, entry: Entry) -> list[Entry]:
         """What was done since to the same things and is not taken back itself, newest first."""
@@ -525,6 +544,15 @@ def _refused(what: str, where: str, remedy: Remedy | None = None, todo: str = ""
     """What cannot be undone or redone."""
     code = ErrorCode.CANNOT_UNDO
     return InvalidInputError(what, code=code, where=where, kept=_KEPT, remedy=remedy, todo=todo)
+
+
+def _says_more(before: Note | None, after: Note | None, *, links: bool) -> bool:
+    """Whether two versions of a note differ in more than recalls and times."""
+    if before is None or after is None:
+        return True
+    tagged = set(custom_tags(before)) != set(custom_tags(after))
+    linked = links and before.links != after.links
+    return tagged or linked or not same_meaning(before, after)
 
 
 def _worded(change_set: ChangeSet, conflict: Conflict | None, text: str) -> ChangeSet:

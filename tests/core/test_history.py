@@ -11,8 +11,8 @@ from kits.memory_files import fact_object, facts_of, note_object, notes_of, tree
 
 from core import Memory
 from core.errors import AmbiguousError, ConflictError, InvalidInputError, NotFoundError, NuggetsError
-from core.facts.edits import remember
-from core.graph.edits import create_note, edit_note, hide_note, link_notes
+from core.facts.edits import clear, remember
+from core.graph.edits import create_note, edit_note, hide_note, link_notes, unhide_note
 from core.model.change import Author, ChangeSet
 from core.model.draft import Draft
 
@@ -197,6 +197,19 @@ def test_what_stands_in_the_way_of_taking_back_is_named(home: Path) -> None:
     memory.history.undo(newer.id)
     memory.history.undo(older.id)
     assert _content(home) == "Content of note 1."
+
+
+def test_a_change_that_a_later_one_took_back_in_part_waits_for_that_one(home: Path) -> None:
+    memory = Memory.open(home)
+    cleared = memory.change("cleared", lambda draft: clear(draft, "memory"))[1]
+    id = next(note.id for note in memory.snapshot.notes if note.is_fact)
+    back = memory.change("brought back", lambda draft: unhide_note(draft, id))[1]
+    with pytest.raises(ConflictError) as caught:
+        memory.history.undo(cleared.id)
+    assert back.id in caught.value.message
+    memory.history.undo(back.id)
+    memory.history.undo(cleared.id)
+    assert not any(note.hidden for note in memory.snapshot.notes)
 
 
 # Whose change
