@@ -8,10 +8,8 @@ had used by then, which a busy machine changes less (where the system tells it: 
 
 from __future__ import annotations
 
-import os
 import select
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -20,11 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import pexpect
-import pyte
+sys.path.insert(0, str(Path(__file__).parents[2]))
+sys.path.insert(0, str(Path(__file__).parent))
 
-ROOT: Final = Path(__file__).parents[2]
-WIDTH, HEIGHT = 120, 40
+from pty_kit import APP, Terminal, lines, make_memory
+
 BARS: Final = {10_000: 1.4, 100_000: 3.0}
 _GREETING = "Hello from an empty app"
 _HELLO = f"""
@@ -37,11 +35,6 @@ class Hello(App):
 
 Hello().run()
 """
-_APP = "import sys; from nuggets_tui.entry import main; sys.argv[0] = 'nuggets'; main()"
-_MAKE = (
-    "import sys; from pathlib import Path; from tools.demo.resizing import write_sized; "
-    "write_sized(Path(sys.argv[1]), int(sys.argv[2]))"
-)
 _PATIENCE = 30.0
 # A screen on which nothing moves for so long is done.
 _QUIET = 1.5
@@ -58,37 +51,24 @@ class Taken:
 def time_until(arguments: Sequence[str], complete: Callable[[str], bool], folder: Path) -> Taken:
     """What a process took from its start until its screen was complete; the process is ended then.
 
-    folder: where bytecode and caches of these runs lie, as those of an installed program lie beside it. What comes is
-    only noted down with its time, and put on the emulated screen after the process has ended, so that the emulator's
-    own work does not count.
+    folder: where bytecode and caches of these runs lie, as those of an installed program lie beside it.
     """
-    started = time.perf_counter()
-    child = start(arguments, folder)
-    noted: list[tuple[Taken, bytes]] = []
+    own = {"PYTHONPYCACHEPREFIX": str(folder / "bytecode"), "NUGGETS_CACHE": str(folder / "cache")}
+    started, used = time.monotonic(), list[float]()
+    terminal = Terminal(list(arguments), own)
     try:
-        while select.select([child.child_fd], [], [], _QUIET if noted else _PATIENCE)[0]:
-            try:
-                data = os.read(child.child_fd, 65536)
-            except OSError:
-                break
-            noted.append((Taken(time.perf_counter() - started, _processor_seconds(child.pid)), data))
+        while (
+            select.select([terminal.descriptor], [], [], _QUIET if used else _PATIENCE)[0] and terminal.take()
+        ):
+            used.append(_processor_seconds(terminal.process))
     finally:
-        child.close(force=True)
-    return _completed_at(noted, complete)
-
-
-def start(arguments: Sequence[str], folder: Path) -> pexpect.spawn[bytes]:
-    """A Python process in a pseudo-terminal of its own."""
-    # The size comes from the terminal alone, and both apps start from bytecode.
-    unwanted = ("COLUMNS", "LINES", "PYTHONDONTWRITEBYTECODE")
-    environment = {name: value for name, value in os.environ.items() if name not in unwanted}
-    environment |= {
-        "PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": str(folder / "bytecode"),
-        "NUGGETS_CACHE": str(folder / "cache"), "TERM": "xterm-256color", "COLORTERM": "truecolor",
-    }  # fmt: skip
-    return pexpect.spawn(
-        sys.executable, list(arguments), dimensions=(HEIGHT, WIDTH), env=environment, timeout=None
-    )
+        terminal.close()
+    for (at, shown), processor in zip(
+        terminal.frames(lambda screen: "\n".join(lines(screen))), used, strict=False
+    ):
+        if complete(shown):
+            return Taken(at - started, processor)
+    raise RuntimeError(f"the frame never was complete:\n{terminal.screen()}")
 
 
 def _processor_seconds(process: int) -> float:
@@ -98,17 +78,6 @@ def _processor_seconds(process: int) -> float:
         return sum(int((thread / "schedstat").read_text().split()[0]) for thread in threads) / 1e9
     except (OSError, ValueError, IndexError):
         return 0.0
-
-
-def _completed_at(noted: list[tuple[Taken, bytes]], complete: Callable[[str], bool]) -> Taken:
-    screen = pyte.Screen(WIDTH, HEIGHT)
-    stream = pyte.ByteStream(screen)
-    for taken, data in noted:
-        stream.feed(data)
-        if complete("\n".join(screen.display)):
-            return taken
-    shown = "\n".join(line.rstrip() for line in screen.display if line.strip())
-    raise RuntimeError(f"the frame never was complete:\n{shown}")
 
 
 def full_frame(newest: list[str]) -> Callable[[str], bool]:
@@ -126,17 +95,12 @@ def newest_titles(home: Path, count: int = 10) -> list[str]:
     return [note.title[:20].rstrip() for note in notes]
 
 
-def make_memory(home: Path, notes: int) -> None:
-    """The sample memory with so many notes."""
-    subprocess.run([sys.executable, "-c", _MAKE, str(home), str(notes)], check=True, cwd=ROOT)
-
-
 def measure(home: Path, notes: int, runs: int) -> bool:
     """Prints the medians and their ratios; whether the ratio is within the bar."""
     complete = full_frame(newest_titles(home))
     with tempfile.TemporaryDirectory() as named:
         folder = Path(named)
-        app = ["-c", _APP, "--home", str(home)]
+        app = ["-c", APP, "--home", str(home)]
         # The first run of each makes the bytecode and warms the file cache.
         time_until(["-c", _HELLO], lambda shown: _GREETING in shown, folder)
         time_until(app, complete, folder)
@@ -165,7 +129,6 @@ def _median(taken: Sequence[Taken]) -> str:
 
 def main(notes: int = 0, runs: int = 11) -> int:
     """Measures one size, or all that have a bar; 1 when a ratio is over it."""
-    sys.path.insert(0, str(ROOT))
     kept = True
     for size in (notes,) if notes else BARS:
         with tempfile.TemporaryDirectory() as folder:

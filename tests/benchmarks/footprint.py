@@ -17,10 +17,12 @@ import time
 from pathlib import Path
 from typing import Final
 
-from first_frame import ROOT, make_memory, start
+sys.path.insert(0, str(Path(__file__).parents[2]))
+sys.path.insert(0, str(Path(__file__).parent))
+
+from pty_kit import APP, Terminal, make_memory
 
 BARS: Final = {10_000: 200.0, 100_000: 850.0}
-_APP = "import sys; from nuggets_tui.entry import main; sys.argv[0] = 'nuggets'; main()"
 # Processor seconds in so many seconds on the clock, below which nothing works in the background.
 _IDLE, _WINDOW, _WINDOWS = 0.02, 2.0, 4
 _PATIENCE = 900.0
@@ -29,25 +31,26 @@ _KIBI = 1024
 
 def measure(home: Path, folder: Path) -> tuple[float, float, float]:
     """Megabytes at the most, megabytes that stay, and seconds until nothing works any more, of one start."""
-    child = start(["-c", _APP, "--home", str(home)], folder)
-    threading.Thread(target=_drain, args=(child.child_fd,), daemon=True).start()
+    own = {"PYTHONPYCACHEPREFIX": str(folder / "bytecode"), "NUGGETS_CACHE": str(folder / "cache")}
+    terminal = Terminal(["-c", APP, "--home", str(home)], own)
+    threading.Thread(target=_drain, args=(terminal.descriptor,), daemon=True).start()
     begun = time.monotonic()
     quiet, used = 0, -1.0
     try:
         while quiet < _WINDOWS and time.monotonic() - begun < _PATIENCE:
             time.sleep(_WINDOW)
-            before, used = used, _processor_seconds(child.pid)
+            before, used = used, _processor_seconds(terminal.process)
             quiet = quiet + 1 if used - before < _IDLE * _WINDOW else 0
         if quiet < _WINDOWS:
             raise RuntimeError("the app never came to rest")
         return (
-            _megabytes(child.pid, "VmHWM"), _megabytes(child.pid, "VmRSS"),
+            _megabytes(terminal.process, "VmHWM"), _megabytes(terminal.process, "VmRSS"),
             time.monotonic() - begun - _WINDOWS * _WINDOW,
         )  # fmt: skip
     finally:
         # A large process takes its time to end.
-        os.kill(child.pid, signal.SIGKILL)
-        child.wait()
+        os.kill(terminal.process, signal.SIGKILL)
+        terminal.close()
 
 
 def _drain(terminal: int) -> None:
@@ -73,7 +76,6 @@ def _megabytes(process: int, name: str) -> float:
 
 def main(notes: int = 0, home: str = "") -> int:
     """Measures one size, or all that have a bar; 1 when one takes more than its bar."""
-    sys.path.insert(0, str(ROOT))
     kept = True
     for size in (notes,) if notes else BARS:
         with tempfile.TemporaryDirectory() as named:

@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parent))
 
 import pyte
-from pty_kit import APP, MAKE, ROOT, Terminal, lines, note
+from pty_kit import APP, ROOT, Terminal, lines, make_memory, note
 
 KEY_BARS = (16.0, 33.0)
 SEARCH_BARS = {10_000: 50.0, 100_000: 120.0}
@@ -195,7 +195,7 @@ class Bench:
         """A memory that is only copied."""
         home = self._kept / f"m{notes}"
         if not home.exists():
-            subprocess.run([sys.executable, "-c", MAKE, str(home), str(notes)], check=True, cwd=ROOT)
+            make_memory(home, notes)
             # Agents wrote it: the log begins when the app first opens it, not with one entry of all notes.
             for left in (*home.glob("nuggets.db*"), home / "backups"):
                 shutil.rmtree(left) if left.is_dir() else left.unlink(missing_ok=True)

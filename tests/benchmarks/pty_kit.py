@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import select
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -27,8 +28,11 @@ _Seen = TypeVar("_Seen")
 
 
 def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
-    """What a program under measurement sees: a colour terminal whose size comes from the terminal alone."""
-    kept = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+    """What a program under measurement sees: a colour terminal whose size comes from the terminal alone, and bytecode
+    as an installed program has it.
+    """
+    unwanted = ("COLUMNS", "LINES", "PYTHONDONTWRITEBYTECODE")
+    kept = {name: value for name, value in os.environ.items() if name not in unwanted}
     return (
         kept
         | {"PYTHONPATH": str(ROOT), "TERM": "xterm-256color", "COLORTERM": "truecolor"}
@@ -118,6 +122,11 @@ class Terminal:
         """Ends the program."""
         with contextlib.suppress(OSError):
             self._child.close(force=True)
+
+
+def make_memory(home: Path, notes: int) -> None:
+    """The sample memory with so many notes."""
+    subprocess.run([sys.executable, "-c", MAKE, str(home), str(notes)], check=True, cwd=ROOT)
 
 
 def lines(screen: pyte.Screen) -> list[str]:
