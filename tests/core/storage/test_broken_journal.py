@@ -118,15 +118,6 @@ def test_a_log_that_is_deleted_while_a_memory_is_open_is_begun_anew(home: Path) 
     assert len(Memory.open(home).history.log()) == 1
 
 
-def test_a_log_that_is_deleted_between_two_changes_of_one_run_traces_the_next(home: Path) -> None:
-    memory = Memory.open(home)
-    edit_text(memory, "Before.")
-    (home / DATABASE_FILE).unlink()
-    edit_text(memory, "After.")
-    memory.history.undo()
-    assert notes_of(home)[ONE]["content"] == "Before."
-
-
 @pytest.mark.slow
 def test_a_log_that_breaks_while_a_memory_is_open_does_not_keep_a_change_from_being_written(
     home: Path,

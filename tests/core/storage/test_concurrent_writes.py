@@ -25,7 +25,6 @@ from kits.beside import (
 from kits.memory_files import (
     GRAPH,
     fact_object,
-    facts_of,
     javascript,
     note_object,
     notes_of,
@@ -86,23 +85,6 @@ def test_recalls_and_edits_that_slip_in_are_both_brought_in(
     assert {"ours", "theirs"} <= set(notes_of(home)[ONE]["tags"])
     assert content_of(home) == "Ours."
     assert sorted(kinds(memory)) == [("edit", "done"), ("hit", "done"), ("outside", "done")]
-
-
-def test_what_slips_into_a_fact_file_is_brought_in_on_top(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    memory = Memory.open(home)
-    slip_in(
-        monkeypatch,
-        NUGGET,
-        lambda: write_nugget(home, "memory", [*facts_of(home, NUGGET), fact_object("user:theirs", "theirs")]),
-    )
-    memory.change("fact", lambda draft: remember(draft, "memory", "user:ours", "ours"))
-    assert {**values_of(home)} == {
-        "user:a": "a value", "user:b": "a value", "user:ours": "ours", "user:theirs": "theirs",
-    }  # fmt: skip
-    assert kinds(memory) == [("edit", "done"), ("outside", "done")]
-    assert tree(home).keys() == {str(GRAPH), NUGGET}
 
 
 def test_a_slip_that_changed_the_same_field_waits_as_a_conflict(
@@ -206,22 +188,6 @@ def test_a_version_that_slipped_in_is_rescued_after_a_kill(
     assert not list(home.rglob("*.tmp"))
     assert memory.store.reconciled
     assert sorted(kinds(Memory.open(home))) == [("edit", "done"), ("outside", "done")]
-
-
-def test_a_fact_file_that_slipped_in_is_rescued_after_a_kill(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    theirs = [*facts_of(home, NUGGET), fact_object("user:theirs", "theirs")]
-    _killed_before_finishing(home, monkeypatch, NUGGET, lambda: write_nugget(home, "memory", theirs))
-    memory = Memory.open(home)
-    assert values_of(home) == {
-        "user:a": "a value",
-        "user:b": "a value",
-        "user:ours": "ours",
-        "user:theirs": "theirs",
-    }
-    assert not list(home.rglob("*.tmp"))
-    assert memory.store.reconciled
 
 
 @pytest.mark.parametrize("steps", range(8))

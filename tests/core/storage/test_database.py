@@ -196,35 +196,6 @@ def test_another_version_is_refused_with_one_error_and_not_a_byte_of_it_changes(
         assert _files(words.path.parent) == before
 
 
-def _table_in_the_way(words: Database, more: Path) -> None:
-    with closing(sqlite3.connect(words.path)) as other:
-        other.execute("CREATE TABLE more (theirs)")
-
-
-def _view_in_the_way(words: Database, more: Path) -> None:
-    with closing(sqlite3.connect(words.path)) as other:
-        other.execute("CREATE VIEW more AS SELECT 1 AS theirs")
-
-
-def _faulty_script(words: Database, more: Path) -> None:
-    more.write_text("CREATE TABLE more (id INTEGER PRIMARY KEY, id TEXT) STRICT;\n")
-
-
-@pytest.mark.parametrize("fault", [_table_in_the_way, _view_in_the_way, _faulty_script])
-def test_tables_that_cannot_be_made_are_one_error_and_the_history_stays_where_it_is(
-    words: Database, schema: Part, fault: Callable[[Database, Path], None]
-) -> None:
-    more = schema.script.with_name("more.sql")
-    more.write_text("CREATE TABLE more (id INTEGER PRIMARY KEY) STRICT;\n")
-    fault(words, more)
-    part = Part(more, ("SELECT id FROM more",), "more")
-    with pytest.raises(StorageError) as refused, closing(Database(words.path, schema, part)) as database:
-        database.connect()
-    assert not isinstance(refused.value, BrokenDatabaseError)
-    assert refused.value.where == str(words.path)
-    assert _said(words) == ["ONE"]
-
-
 def test_an_interrupted_statement_and_one_that_is_wrong_are_no_damage(words: Database) -> None:
     def interrupted() -> None:
         connection = words.connect()

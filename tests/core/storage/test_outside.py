@@ -142,24 +142,6 @@ def test_a_recall_of_what_is_to_be_put_back_counts_and_loses_nothing(
     assert memory.history.conflicts() == ()
 
 
-def test_a_note_that_we_deleted_and_an_old_copy_brings_back_goes_again(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    memory = Memory.open(home)
-    stale = read_graph(home)
-    memory.change("delete", lambda draft: delete_note(draft, ONE))
-    with monkeypatch.context() as patch:
-        never_quiet(patch)
-        _save_copy(home, stale)
-        memory.refresh(patient=False)
-        assert ONE in notes_of(home)
-        assert not memory.store.reconciled
-    memory.change("edit", lambda draft: edit_note(draft, TWO, content="Ours."))
-    assert ONE not in notes_of(home)
-    assert NEW in notes_of(home)
-    assert memory.store.reconciled
-
-
 @pytest.mark.parametrize(
     "edit",
     [
@@ -193,16 +175,6 @@ def test_every_kind_of_change_outlives_an_old_copy_of_either_file(
     assert len(memory.take_notices()) <= 1
     assert_facts_and_notes_are_one(memory.snapshot)
     assert memory.maintenance.verify() == ()
-
-
-def test_what_a_third_program_wrote_outlives_an_old_copy(home: Path) -> None:
-    memory = Memory.open(home)
-    stale = read_graph(home)
-    write_later(home / GRAPH, lambda: Original(home, load=False).edit_note(ONE, content="Theirs."))
-    memory.refresh()
-    _save_copy(home, stale)
-    memory.refresh()
-    assert content_of(home) == "Theirs."
 
 
 def test_a_change_older_than_a_day_gives_way_to_an_old_copy(home: Path) -> None:
@@ -342,37 +314,6 @@ def test_a_fact_that_another_program_forgets_stays_forgotten(home: Path) -> None
 
 
 # Edits that meet
-
-
-def test_an_edit_that_meets_anothers_in_the_last_moment_is_thought_out_again(home: Path) -> None:
-    memory = Memory.open(home)
-    theirs = iter(["Theirs."])
-    seen: list[str] = []
-
-    def edit(draft: Draft) -> None:
-        seen.append(draft.present().note(ONE).content)
-        for content in theirs:
-            Original(home, load=False).edit_note(ONE, content=content)
-        edit_note(draft, ONE, content="Ours.")
-
-    memory.change("edit", edit)
-    assert seen == ["Content of note 1.", "Theirs."]
-    assert content_of(home) == "Ours."
-    assert kinds(memory) == [("outside", "done"), ("edit", "done")]
-
-
-def test_an_edit_that_meets_anothers_every_time_waits_in_the_log(home: Path) -> None:
-    memory = Memory.open(home)
-    numbers = iter(range(100))
-
-    def edit(draft: Draft) -> None:
-        Original(home, load=False).edit_note(ONE, content=f"Theirs {next(numbers)}.")
-        edit_note(draft, ONE, content="Ours.")
-
-    with pytest.raises(ConflictError) as caught:
-        memory.change("edit", edit)
-    assert [entry.id for entry in memory.history.conflicts()] == [caught.value.entry]
-    assert content_of(home).startswith("Theirs")
 
 
 @pytest.mark.parametrize("field", ["value", "content"])

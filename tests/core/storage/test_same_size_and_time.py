@@ -58,15 +58,6 @@ def test_it_is_shown_when_somebody_looks(memory: Memory, tmp_path: Path) -> None
     assert len(memory.history.log()) == count
 
 
-def test_a_fact_file_is_watched_in_the_same_way(memory: Memory, tmp_path: Path) -> None:
-    from core.facts.edits import remember
-
-    memory.change("a fact", lambda draft: remember(draft, "ops", "port", "5432"))
-    write_unseen(tmp_path / "ops.nugget.json", b"5432", b"5433")
-    memory.change("another", lambda draft: remember(draft, "ops", "host", "db1"))
-    assert memory.recall("port", nugget="ops").answer == "5433"
-
-
 def test_our_own_writes_are_not_read_again_and_other_rights_are_no_change(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
