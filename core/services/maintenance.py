@@ -254,7 +254,7 @@ class Maintenance:
             )
             odd = tuple(f"the nugget {name}: no file can have its name" for name in joined.left_out)
             merged = [
-                JoinedCopy(copy.path, copy.original, left_out=(*left_over(document, copy.original), *odd))
+                JoinedCopy(copy.path, copy.original, left_out=(*left_over(document), *odd))
                 for copy, document in readable
             ]
             if dry_run:

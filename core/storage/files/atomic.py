@@ -122,6 +122,8 @@ LOCK_SECONDS: Final = 15.0
 _LEFTOVER: Final = re.compile(r"\.(?P<file>.+\.(?:json|toml|md|markdown))\.\d+-[0-9a-f]{8}\.tmp")
 _FILE_MODE: Final = 0o600
 _FOLDER_MODE: Final = 0o700
+# No write takes so long: whoever made a temporary file that is older was killed.
+_LEFT_SECONDS: Final = 3600.0
 _KEPT: Final = "nothing was written"
 
 
@@ -324,28 +326,15 @@ def remove_leftovers(home: Path, *others: Path) -> None:
         _discard(temporary)
 
 
-def runs(pid: int) -> bool:
-    """Whether a process of this number runs on this machine; True where that cannot be told."""
-    if os.name == "nt":
-        return True
-    try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except OSError:
-        pass
-    return pid > 0
-
-
 def remove_leftovers_of(path: Path) -> None:
-    """Removes temporary files that killed writers of this file left; a running writer keeps its own. They hold only
-    new content, for `replace_file` never moves the old content into one.
+    """Removes temporary files that killed writers of this file left; no writer runs as long as these are old. They hold
+    only new content, for `replace_file` never moves the old content into one.
     """
-    named = re.compile(rf"\.{re.escape(path.name)}\.(?P<process>\d+)-[0-9a-f]{{8}}\.tmp")
+    named = re.compile(rf"\.{re.escape(path.name)}\.\d+-[0-9a-f]{{8}}\.tmp")
     with contextlib.suppress(OSError), os.scandir(path.parent) as entries:
         for entry in entries:
-            found = named.fullmatch(entry.name)
-            if found and entry.is_file(follow_symlinks=False) and not runs(int(found["process"])):
+            old = named.fullmatch(entry.name) and entry.is_file(follow_symlinks=False)
+            if old and time.time() - entry.stat().st_mtime > _LEFT_SECONDS:
                 _discard(path.parent / entry.name)
 
 

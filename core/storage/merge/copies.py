@@ -23,7 +23,7 @@ from core.model.change import ChangeSet, NoteChange
 from core.model.compare import alike, differences, laid_over
 from core.model.draft import Draft
 from core.model.entry import Conflict
-from core.model.fact import Fact, Nugget, NuggetMeta
+from core.model.fact import Fact, Nugget
 from core.model.note import Note, custom_tags, normalised_note
 from core.model.note import replace as with_fields
 from core.model.snapshot import Snapshot
@@ -39,7 +39,7 @@ from core.storage.format.documents import (
     read_nugget,
     read_sound,
 )
-from core.storage.format.json_text import JsonError, load, split_object
+from core.storage.format.json_text import JsonError, load
 from core.storage.merge.merge import (
     EditsWin,
     changes,
@@ -194,26 +194,9 @@ def read_copy(copy: ConflictCopy, rules: InferenceSettings | None = None) -> Doc
     return document
 
 
-def left_over(document: Document, original: Path) -> tuple[str, ...]:
-    """What of a copy joining does not take over, in words: items that cannot be read, and fields of the file itself
-    that its original lacks or has otherwise. What describes a nugget comes with one whose file is gone.
-    """
-    held: dict[str, bytes] = {}
-    found = None
-    try:
-        found = read_file(original)
-        held = split_object(found[0].removeprefix(BOM)) if found is not None else {}
-    except (StorageError, JsonError):
-        pass
-    taken = {"version", "notes" if isinstance(document, GraphDocument) else "facts"}
-    if found is None and isinstance(document, NuggetDocument):
-        taken |= set(NuggetMeta.__struct_fields__)
-    fields = [
-        f"the file's field {name}"
-        for name, value in document.fields.items()
-        if name not in taken and (name not in held or load(held[name]) != load(value))
-    ]
-    return (*(f"{problem.where}: {problem.what}" for problem in document.problems), *fields)
+def left_over(document: Document) -> tuple[str, ...]:
+    """What of a copy joining does not take over, in words: items that cannot be read."""
+    return tuple(f"{problem.where}: {problem.what}" for problem in document.problems)
 
 
 # Joining
