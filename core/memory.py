@@ -557,7 +557,7 @@ class Memory:
         """
 
         def edit(draft: Draft) -> str:
-            from core.storage.personal.toml_files import changed_settings
+            from core.storage.files.toml import changed_settings
 
             before, after = changed_settings(self.home, changes)
             if after != (before or b""):

@@ -43,7 +43,7 @@ def save_user_settings(changes: Mapping[str, Any]) -> None:
     be read, StorageError for one that cannot be written.
     """
     from core.storage.files.atomic import make_folder, replace_file
-    from core.storage.personal.toml_files import changed_settings
+    from core.storage.files.toml import changed_settings
 
     # A link, such as those that look after such files make, stays one.
     path = Path(os.path.realpath(user_settings_file()))

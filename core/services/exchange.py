@@ -31,11 +31,11 @@ from core.storage.exchange.sources import ReadSource, read_as
 from core.storage.exchange.targets import check_outside, write_file, write_folder
 from core.storage.exchange.whole import WholeMemory, mark_of, memory_mark, write_whole
 from core.storage.files.atomic import read_file
+from core.storage.files.toml import imported_settings
 from core.storage.journal.carried import CarriedEntry, carried_entries
 from core.storage.journal.schema import BrokenJournalError, unreadable
 from core.storage.merge.merge import linked_both_ways, merge
 from core.storage.merge.three_way import refuse
-from core.storage.personal.toml_files import imported_settings
 from core.timeline import timeline_of
 
 if TYPE_CHECKING:

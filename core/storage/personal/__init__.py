@@ -1,1 +1,1 @@
-"""Files of a person beside the memory's own: settings, saved searches, texts that are being written."""
+"""What a person has beside the memory: folders of pages, and texts that are being written."""

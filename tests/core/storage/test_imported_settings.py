@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.storage.personal.toml_files import imported_settings
+from core.storage.files.toml import imported_settings
 
 
 @pytest.mark.parametrize(
