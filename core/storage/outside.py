@@ -824,10 +824,8 @@ def _remember(
             only = names - waits - kept_names(document, before)
         rows.append(file_rows(journal.name(path), former, document, fingerprint=made, only=only))
     write_baseline(connection, rows)
-    there = {journal.name(path) for path in {*now, *loaded.broken()}}
-    for (file,) in connection.execute("SELECT file FROM seen_file").fetchall():
-        if file not in there:
-            forget_file(connection, file)
+    for path in was.keys() - now.keys() - loaded.broken():
+        forget_file(connection, journal.name(path))
 
 
 # What slipped in while we wrote

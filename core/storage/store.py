@@ -273,7 +273,7 @@ class Store:
         except NuggetsError as error:
             self._journal.open_to_read()
             self._journal.tell_not_written(self.log_problem or error)
-        return self.load()
+        return self.loaded.snapshot
 
     def _reconcile_locked(self, seconds: float, *, writing: bool = False) -> None:
         with locked(self.home, seconds=seconds), self._journal.busy_timeout(seconds):
@@ -558,14 +558,12 @@ class Store:
                 self._take_in_replaced(written, connection)
         for _ in range(_TRIES):
             self._restore_lost()
-            if not self.reconciled:
-                back = self._take_in(writing)
-                self._finish_pending()
-                if back is not None:
-                    if self._put_back(back):
-                        continue
-                    return
-            break
+            back = self._take_in(writing)
+            self._finish_pending()
+            if back is None:
+                break
+            if not self._put_back(back):
+                return
         self._store_pages()
 
     def _take_in(self, writing: bool) -> ChangeSet | None:

@@ -290,7 +290,7 @@ class Journal(Database):
                 for name, value in said.items():
                     self.keep_meta(name, value)
         self._known = True
-        if not self.seen_files():
+        if not self.rows("SELECT 1 FROM seen_file LIMIT 1"):
             documents = loaded.documents()
             rows = [
                 file_rows(self.name(path), None, document, fingerprint=document.fingerprint)
