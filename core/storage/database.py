@@ -178,11 +178,9 @@ class Database:
                 try:
                     connection.execute(probe).fetchone()
                 except sqlite3.OperationalError as error:
-                    if (
-                        not part.sign
-                        and code_of(error) == sqlite3.SQLITE_ERROR
-                        and not _has_any(connection, part)
-                    ):
+                    names = re.findall(r"(?m)^CREATE TABLE (\w+)", part.script.read_text("utf-8"))
+                    wrong = not part.sign and code_of(error) == sqlite3.SQLITE_ERROR
+                    if wrong and not any(_has_table(connection, name) for name in names):
                         raise ForeignDatabaseError("belongs to another program") from error
                     raise
         return missing
@@ -371,12 +369,6 @@ def make_tables(connection: sqlite3.Connection, parts: Iterable[Part]) -> None:
     connection.execute(f"PRAGMA user_version = {VERSION}")
 
 
-def _has_any(connection: sqlite3.Connection, part: Part) -> bool:
-    """Whether a database has any of the tables of a part."""
-    names = re.findall(r"(?m)^CREATE TABLE (\w+)", part.script.read_text("utf-8"))
-    return any(_has_table(connection, name) for name in names)
-
-
 def _has_table(connection: sqlite3.Connection, name: str) -> bool:
     found = connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (name,))
     return found.fetchone() is not None
@@ -455,7 +447,7 @@ def _connect(path: Path, seconds: float, *, reading: bool = False) -> sqlite3.Co
     try:
         connection.execute("PRAGMA schema_version").fetchone()
     except DATABASE_ERRORS as error:
-        if not _lacks_shared_memory(error):
+        if getattr(error, "sqlite_errorcode", 0) not in _NO_SHARED_MEMORY:
             # Whoever works with it meets it.
             return connection
         connection.close()
@@ -472,10 +464,6 @@ def _has_log(path: Path) -> bool:
         return path.with_name(path.name + "-wal").stat().st_size > 0
     except OSError:
         return False
-
-
-def _lacks_shared_memory(error: BaseException) -> bool:
-    return getattr(error, "sqlite_errorcode", 0) in _NO_SHARED_MEMORY
 
 
 def _connect_unwritable(path: Path, seconds: float) -> sqlite3.Connection:
