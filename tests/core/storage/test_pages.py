@@ -518,6 +518,7 @@ def test_a_change_touches_its_page_alone_and_undo_gives_back_the_exact_bytes(
 # What the system refuses
 
 
+@pytest.mark.slow
 def test_a_page_that_cannot_be_written_yet_is_owed_and_others_can_be_edited_meanwhile(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
