@@ -77,6 +77,8 @@ class ArrangementController(Controller):
         """Gives a pane the cursor, and the space when only one is shown."""
         self.came_to(pane)
         panes = self.main.panes
+        if pane == "graph" != panes.active:
+            self._before_graph = panes.active
         panes.active = pane
         # At once, not when messages have been handled: the next key may be on its way already.
         shown = panes.query_one(f"#{pane}") if panes.display else self.main.query_one("#message")
@@ -114,7 +116,7 @@ class ArrangementController(Controller):
         """Marks the pane in use in the tabs."""
         tabs = self.main.tab_line
         panes = self.main.panes
-        tabs.active, tabs.zoomed = panes.active, panes.zoomed and not one_at_a_time(panes.size)
+        tabs.active, tabs.zoomed = panes.active, panes.single and not one_at_a_time(panes.size)
         tabs.results = self.view.found is not None
 
     def next_pane(self, step: int) -> None:
@@ -157,10 +159,9 @@ class ArrangementController(Controller):
 
     def graph(self) -> None:
         panes = self.main.panes
-        if panes.zoomed and panes.active == "graph":
+        if panes.single and panes.active == "graph":
             self.leave_zoom()
         else:
-            self._before_graph = panes.active
             panes.zoomed = True
             self.go_to("graph")
             self.main.show_keys()
@@ -176,6 +177,9 @@ class ArrangementController(Controller):
     def zoom(self, pane: PaneName | None = None) -> None:
         """A pane alone, that with the cursor if none is named; and back."""
         panes = self.main.panes
+        if panes.single and not one_at_a_time(panes.size):
+            self.leave_zoom()
+            return
         panes.zoomed = not panes.zoomed
         self.go_to(pane or panes.active)
         self.main.show_keys()

@@ -8,10 +8,11 @@ from msgspec.structs import replace
 from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
 from textual.events import DescendantFocus, Key, ScreenResume
 from textual.reactive import reactive
 from textual.screen import Screen
-from textual.widgets import Input
+from textual.widgets import Input, Label
 from textual.worker import Worker, WorkerState
 
 from core.model.snapshot import Snapshot
@@ -42,7 +43,7 @@ from nuggets_tui.widgets.note_view import NeighboursPane, NotePane
 from nuggets_tui.widgets.notes import NotesPane
 from nuggets_tui.widgets.panes import PANES, GraphPlace, PaneName, Panes, TabLine
 from nuggets_tui.widgets.row_list import RowList
-from nuggets_tui.widgets.search_box import SearchBox
+from nuggets_tui.widgets.search_box import SearchBox, SearchSaid
 
 if TYPE_CHECKING:
     from nuggets_tui.screens.dialog import Here
@@ -121,7 +122,8 @@ class MainScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         state = MainScreen.view
         yield HeaderLine(id="header").data_bind(state)
-        yield SearchBox(id="search").data_bind(state)
+        said = SearchSaid()
+        yield Horizontal(Label("/"), SearchBox(said).data_bind(state), said, id="search-line")
         with Panes(id="panes"):
             yield TabLine(id="tabs").data_bind(state)
             yield FactsPane().data_bind(state)
@@ -196,6 +198,8 @@ class MainScreen(Screen[None]):
 
     def watch_view(self, before: View, after: View) -> None:
         self.pace.view_changed(before, after)
+        if (before.found is None) is not (after.found is None):
+            self.panes.searching = after.found is not None
         if before.found is not after.found and after.empty and after.past is None:
             self.call_later(self.opening.show_message_or_panes)
         if self.is_mounted:

@@ -24,7 +24,6 @@ from nuggets_tui.widgets.row_text import (
     capacity_bar,
     capacity_level,
     columns,
-    cut_middle,
     empty_words,
     set_border_text,
     sides,
@@ -157,8 +156,8 @@ _GAP: Final = 3
 _MEASURED: Final = 500
 # More of a key than any pane has room for.
 _KEY_CELLS: Final = 200
-# A key takes so much of a row, and more where its value needs less.
-_KEY_SHARE: Final = 0.34
+# The column of keys takes so much of a row at most.
+_KEY_SHARE: Final = 0.4
 _LONGEST_SHARE: Final = 0.6
 _LEVEL_STYLES: Final = {"warning": "$text-warning", "critical": "$text-error"}
 
@@ -231,16 +230,15 @@ class FactRows:
 
 
 def _fact_line(fact: Fact, wanted: int, sign: tuple[str, str]) -> Callable[[int], Content]:
-    """Key, value, sign and hits. Keys often begin alike, so a long one is cut in its middle."""
+    """Key, value, sign and hits. The key is whole where it takes at most three fifths."""
     hits = Content.styled(f"{fact.hits}×", MUTED) if fact.hits else Content("")
     if sign[0]:
         hits = Content.assemble(sign, " " if fact.hits else "", hits)
-    value = content(fact.value, MUTED)
+    key, value = content(fact.key), content(fact.value, MUTED)
 
     def line(width: int) -> Content:
-        left = max(int(width * _KEY_SHARE), width - value.cell_length - _GAP)
-        size = min(wanted, max(4, min(left, int(width * _LONGEST_SHARE))))
-        key = Content(cut_middle(fact.key, size))
+        # In one column, but for keys that need more of it than most.
+        size = max(min(wanted, int(width * _KEY_SHARE)), min(key.cell_length, int(width * _LONGEST_SHARE)))
         # A value says more than how often it was asked for.
         whole = size + value.cell_length + hits.cell_length + _GAP + 1 <= width
         right = hits if whole or width >= _HITS_FROM or sign[0] else Content("")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -140,7 +140,8 @@ def note_lines(
     project: str = "",
     stale: Stale | None = None,
 ) -> Sequence[Content]:
-    """A note as lines of at most `width` cells: title, metadata, tags, dates, text (its Markdown read or `plainly`).
+    """A note as lines of at most `width` cells: title, a line on where it is from, text (its Markdown read or
+    `plainly`), then tags, metadata and dates.
 
     origin: who made and changed it, where that is known of this note. file: that of a note of the team's, "" for
     others. project: the one that its nugget belongs to, "" for none. stale: what it names and the code no longer has.
@@ -148,25 +149,32 @@ def note_lines(
     if note is None:
         said = f"Choose a note in Notes, or search with {keys.key('search')}."
         return Content.styled(said, MUTED).wrap(width)
-    lines = [*content(note.title, "bold").wrap(width)]
     known = origin if origin is not None and origin.note_id == note.id else None
-    for part in (
+    above = (
+        content(note.title, "bold"),
+        _brief(note, project, now, known),
         _secret(note, keys),
         _joined(("team", file), "$text-secondary", width) if file else None,
         _state(note, snapshot, keys),
         _stale(stale, now, keys),
-        _metadata(note, project, width),
+    )
+    below = (
         _tags(note),
+        _metadata(note, project, width),
         _dates(note, now, known, width),
         *_trail(note, known.trail if known is not None else None, keys, width),
         *_hints(known.hints if known is not None else (), width),
-    ):
-        if part:
-            lines.extend(part.wrap(width))
+    )
     if plainly:
-        return [*lines, Content(""), *plain_lines(note.content, width)]
-    text = markdown_lines(note.content, width)
-    return [*lines, Content(""), *(with_files(line, stale) for line in text)]
+        text = plain_lines(note.content, width)
+    else:
+        text = [with_files(line, stale) for line in markdown_lines(note.content, width)]
+    empty = Content("")
+    return [*_wrapped(above, width), empty, *text, empty, *_wrapped(below, width)]
+
+
+def _wrapped(parts: Iterable[Content | None], width: int) -> list[Content]:
+    return [line for part in parts if part for line in part.wrap(width)]
 
 
 def _file_of(view: View) -> str:
@@ -252,13 +260,21 @@ def _secret(note: Note, keys: KeyMap) -> Content:
 
 
 def _metadata(note: Note, project: str, width: int) -> Content:
-    recalls = f"recalled {note.hits}×" if note.hits else "never recalled"
+    recalls = "" if note.hits else "never recalled"
     place = ("in project", project) if project == note.nugget_name else ("in", note.nugget_name)
     of = project if project != note.nugget_name else ""
     named = (place, ("project", of), ("scope", note.scope), ("type", note.type), ("", note.stability))
     said = [f"{label} {name}".strip() for label, name in named if name]
     source = SOURCES.get(note.source, note.source)
     return _joined([*said, f"confidence {note.confidence:.2f}", source, recalls], width=width)
+
+
+def _brief(note: Note, project: str, now: datetime | None, origin: NoteAuthors | None) -> Content:
+    """Where a note is from, in one line: project, author, age, recalls."""
+    author = "" if origin is None else safe_line(origin.changed_by or origin.made_by, _AUTHOR)
+    age = "" if now is None else time_ago(note.updated_at or note.created_at, now)
+    recalls = f"recalled {note.hits}×" if note.hits else ""
+    return _joined([project or note.nugget_name, author, age, recalls])
 
 
 def _tags(note: Note) -> Content:

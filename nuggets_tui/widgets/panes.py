@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final, Literal
 
 from textual import events
@@ -29,6 +30,7 @@ PANE_TITLES: Final[dict[PaneName, str]] = {
 TABS: Final = "tabs"
 
 NARROW: Final = 100
+# From here on the graph has a column of its own.
 WIDE: Final = 160
 # Below this many lines the panes would be a few rows each, so they become tabs as well.
 LOW: Final = 18
@@ -42,62 +44,37 @@ def one_at_a_time(size: Size) -> bool:
     return size.width < NARROW or size.height < LOW
 
 
-def regions_for(size: Size, active: PaneName, zoomed: bool) -> dict[str, Region]:
+def regions_for(size: Size, active: PaneName, zoomed: bool, *, searching: bool = False) -> dict[str, Region]:
     """Where everything stands in a space: pane names, and "tabs" when only one pane is shown.
 
+    searching: Facts and the log give their room to the results and the note, unless one of them has the cursor.
     Regions never overlap, and fill the space.
     """
     width, height = size
-    if zoomed or one_at_a_time(size):
+    alone = zoomed or one_at_a_time(size) or (active == "graph" and width < WIDE)
+    if alone:
         return {TABS: Region(0, 0, width, 1), active: Region(0, 1, width, max(0, height - 1))}
-    return shape_for(size)
+    return shape_for(size, searching=searching and active not in ("facts", "audit"))
 
 
-def shape_for(size: Size) -> dict[str, Region]:
-    """All panes beside each other: three above three, or in two halves where there is much room."""
-    return _four_columns(size) if size.width > WIDE else _three_columns(size)
-
-
-def _at(share: float, length: int, low: int, high: int) -> int:
-    """The first cell behind a line that divides a length, from low to high."""
-    return min(max(round(share * length), low), high)
-
-
-def _three_columns(size: Size) -> dict[str, Region]:
-    """What is read above, as high as it can be; what lies around it below."""
+def shape_for(size: Size, *, searching: bool = False) -> dict[str, Region]:
+    """The lists on the left, what is read on the right; where there is much room, the graph in a column of its own."""
     width, height = size
-    top = _at(0.72, height, 2 * LEAST_HEIGHT, height - LEAST_HEIGHT)
-    facts = _at(0.34, width, LEAST_WIDTH, width - 2 * LEAST_WIDTH)
-    notes = _at(0.69, width, facts + LEAST_WIDTH, width - LEAST_WIDTH)
-    near = _at(0.34, width, LEAST_WIDTH, width - 2 * LEAST_WIDTH)
-    graph = _at(0.59, width, near + LEAST_WIDTH, width - LEAST_WIDTH)
-    return {
-        "facts": Region(0, 0, facts, top),
-        "notes": Region(facts, 0, notes - facts, top),
-        "note": Region(notes, 0, width - notes, top),
-        "neighbours": Region(0, top, near, height - top),
-        "graph": Region(near, top, graph - near, height - top),
-        "audit": Region(graph, top, width - graph, height - top),
-    }
+    left, right = (0.36, 1.0) if width < WIDE else (0.3, 0.72)
+    left, right = round(left * width), round(right * width)
+    lists = {"notes": 1.0} if searching else {"notes": 0.56, "facts": 1.0}
+    read = {"note": 0.72, "neighbours": 1.0} if searching else {"note": 0.46, "neighbours": 0.7, "audit": 1.0}
+    regions = _column(0, left, height, lists) | _column(left, right - left, height, read)
+    return regions | _column(right, width - right, height, {"graph": 1.0} if width >= WIDE else {})
 
 
-def _four_columns(size: Size) -> dict[str, Region]:
-    """Lists and the log in one half, the note above its neighbours and their picture in the other."""
-    width, height = size
-    notes = _at(0.63, width, 2 * LEAST_WIDTH, width - 2 * LEAST_WIDTH)
-    log = _at(0.72, height, LEAST_HEIGHT, height - LEAST_HEIGHT)
-    facts = _at(0.34, width, LEAST_WIDTH, notes - LEAST_WIDTH)
-    beside = width - notes
-    upper = _at(0.48, height, LEAST_HEIGHT, height - 2 * LEAST_HEIGHT)
-    graph = _at(0.7, height, upper + LEAST_HEIGHT, height - LEAST_HEIGHT)
-    return {
-        "facts": Region(0, 0, facts, log),
-        "notes": Region(facts, 0, notes - facts, log),
-        "note": Region(notes, 0, beside, upper),
-        "neighbours": Region(notes, upper, beside, graph - upper),
-        "graph": Region(notes, graph, beside, height - graph),
-        "audit": Region(0, log, notes, height - log),
-    }
+def _column(x: int, width: int, height: int, ends: Mapping[str, float]) -> dict[str, Region]:
+    """Panes on top of each other. ends: where each ends, as a share of the height in [0, 1]."""
+    regions, top = {}, 0
+    for below, (name, end) in zip(range(len(ends) - 1, -1, -1), ends.items(), strict=True):
+        bottom = min(max(round(end * height), top + LEAST_HEIGHT), height - below * LEAST_HEIGHT)
+        regions[name], top = Region(x, top, width, bottom - top), bottom
+    return regions
 
 
 __all__ = [
@@ -122,7 +99,7 @@ class _PaneLayout(Layout):
         self, parent: Widget, children: list[Widget], size: Size, greedy: bool = True
     ) -> ArrangeResult:
         assert isinstance(parent, Panes)
-        regions = regions_for(size, parent.active, parent.zoomed)
+        regions = parent.regions(size)
         return [
             WidgetPlacement(regions[child.id], NULL_OFFSET, NULL_SPACING, child)
             for child in children
@@ -142,13 +119,15 @@ class GraphPlace(Widget):
 
 
 class Panes(Widget):
-    """Holds the panes. `active` is the one that keeps its place when only one is shown; `zoomed` shows it alone.
+    """Holds the panes. `active` is the one that keeps its place when only one is shown; `zoomed` shows it alone;
+    `searching` gives results and note more room.
 
     Two clicks on a pane's title show it alone.
     """
 
     active: reactive[PaneName] = reactive[PaneName]("notes", layout=True)
     zoomed: reactive[bool] = reactive(False, layout=True)
+    searching: reactive[bool] = reactive(False, layout=True)
 
     _arrangement = _PaneLayout()
 
@@ -160,7 +139,10 @@ class Panes(Widget):
     @property
     def single(self) -> bool:
         """Whether only one pane is on screen."""
-        return self.zoomed or one_at_a_time(self.size)
+        return TABS in self.regions(self.size)
+
+    def regions(self, size: Size) -> dict[str, Region]:
+        return regions_for(size, self.active, self.zoomed, searching=self.searching)
 
     def watch_active(self) -> None:
         self.show_and_hide(self.size)
@@ -168,11 +150,14 @@ class Panes(Widget):
     def watch_zoomed(self) -> None:
         self.show_and_hide(self.size)
 
+    def watch_searching(self) -> None:
+        self.show_and_hide(self.size)
+
     def show_and_hide(self, size: Size) -> None:
         """Takes panes that have no place out of the display, so that the tab key passes them over."""
         if not size:
             return
-        wanted = regions_for(size, self.active, self.zoomed)
+        wanted = self.regions(size)
         for child in self.children:
             shown = child.id in wanted
             if child.display is not shown:
@@ -185,7 +170,7 @@ class Panes(Widget):
         if event.chain != 2 or event.button != 1:
             return
         place = event.screen_offset - self.region.offset
-        regions = regions_for(self.size, self.active, self.zoomed).items()
+        regions = self.regions(self.size).items()
         named = (pane for pane, region in regions if region.contains_point(place) and place.y == region.y)
         pane = next(named, None)
         if pane in PANES:

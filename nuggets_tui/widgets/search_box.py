@@ -14,6 +14,7 @@ from textual.geometry import Region
 from textual.reactive import reactive
 from textual.style import Style
 from textual.suggester import Suggester
+from textual.widget import Widget
 from textual.widgets import Input
 
 from nuggets_tui.notices import warn
@@ -30,11 +31,9 @@ if TYPE_CHECKING:
     from core.search.query_syntax import Clause
 
 _MOST: Final = 500
-_NAME: Final = "Search"
 # A mark of our own instead of "@click", which would paint the words as a link.
-_CLEARS: Final = Style.from_meta({"clears": True})
-# A gap on both sides of the name is no room for what is said.
-_GAPS: Final = 4
+_GAP: Final = "   "
+_CLEARS: Final = Content(" · esc clears").stylize(Style.from_meta({"clears": True}))
 # The words stand in the field as well: less of them is not worth the room.
 _LEAST_WORDS: Final = 20
 _BROKEN: Final = "$text-warning"
@@ -80,15 +79,15 @@ class SearchBox(OfferingInput, PromptFrames):
 
     _typing = False
 
-    def __init__(self, *, id: str | None = None) -> None:
+    def __init__(self, said: SearchSaid) -> None:
         super().__init__(
-            id=id,
+            id="search",
             placeholder='words  "exact words"  -not  tag:auth  is:new  updated:<30d    f1 for more',
             select_on_focus=False,
             max_length=_MOST,
             suggester=_Offering(self),
         )
-        self.border_title = Content(_NAME)
+        self._said = said
         self.offered: tuple[Completion, ...] = ()
         self._earlier = Earlier()
 
@@ -133,22 +132,21 @@ class SearchBox(OfferingInput, PromptFrames):
 
     def watch_view(self, before: View, after: View) -> None:
         if before.found is not after.found:
-            self.border_subtitle = _result_line(after)
+            self._said.results = _result_line(after)
             if after.found is not None:
                 self._explain()
 
     def on_resize(self) -> None:
         self._explain()
 
-    def on_click(self, event: Click) -> None:
-        if event.style.meta.get("clears"):
-            event.stop()
-            self.action_leave()
-            self.value = ""
-
     def action_leave(self) -> None:
         self._earlier.add(self.value)
         self.post_message(Asked(lambda main: main.search.leave(to_results=False)))
+
+    def let_go(self) -> None:
+        """Ends the search."""
+        self.action_leave()
+        self.value = ""
 
     def action_to_results(self) -> None:
         self._earlier.add(self.value)
@@ -198,14 +196,12 @@ class SearchBox(OfferingInput, PromptFrames):
     # What is said about it
 
     def _explain(self) -> None:
-        self.border_title = Content(_NAME)
-        if not self.value.strip():
-            return
-        room = self.size.width - _GAPS - len(_NAME)
-        in_field = bool(self.offered) and self.value[: self.offered[0].start].endswith((":", ","))
-        said = _offers_line(self.offered) if in_field else _explained(self._clauses(), room)
-        if said is not None:
-            self.border_title = Content.assemble(_NAME, "  ", said)
+        read = None
+        if self.value.strip():
+            in_field = bool(self.offered) and self.value[: self.offered[0].start].endswith((":", ","))
+            room = self._said.room
+            read = _offers_line(self.offered) if in_field else _explained(self._clauses(), room)
+        self._said.read = read or Content("")
 
     def _clauses(self) -> tuple[Clause, ...]:
         """How the query was read by the search that is shown; while that is under way, how it reads by itself."""
@@ -226,6 +222,28 @@ class SearchBox(OfferingInput, PromptFrames):
     @on(Input.Submitted)
     def ignore_submitted(self, event: Input.Submitted) -> None:
         event.stop()
+
+
+class SearchSaid(Widget):
+    """The end of the search's line: how the query was read, and what was found."""
+
+    read: reactive[Content] = reactive(Content(""))
+    results: reactive[Content] = reactive(Content(""))
+
+    @property
+    def room(self) -> int:
+        """Cells for how a query was read."""
+        return max(0, self.size.width - self.results.cell_length - len(_GAP))
+
+    def render(self) -> Content:
+        read = self.read.truncate(self.room, ellipsis=True)
+        said = Content(_GAP if read and self.results else "").join([read, self.results])
+        return said + _CLEARS if self.results and (said + _CLEARS).cell_length <= self.size.width else said
+
+    def on_click(self, event: Click) -> None:
+        if event.style.meta.get("clears"):
+            event.stop()
+            self.post_message(Asked(lambda main: main.search_box.let_go()))
 
 
 class _Offering(Suggester):
@@ -279,4 +297,4 @@ def _result_line(view: View) -> Content:
         hits += f", {likely} likely"
     if found.passages:
         hits += f", {plural(len(found.passages), 'part')} of documents"
-    return Content.assemble(f"{hits} · {milliseconds:.0f} ms · ", Content("esc clears").stylize(_CLEARS))
+    return Content(f"{hits} · {milliseconds:.0f} ms")

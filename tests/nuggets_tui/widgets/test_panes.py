@@ -1,43 +1,11 @@
-"""Where the panes stand, and which keys fit into the line at the bottom."""
+"""Which keys fit into the line at the bottom."""
 
 from __future__ import annotations
 
 import pytest
-from textual.geometry import Region, Size
 
 from nuggets_tui.commands import COMMANDS, footer_commands
 from nuggets_tui.widgets.header import _fitting
-from nuggets_tui.widgets.panes import PANES, TABS, regions_for
-
-SIZES = [(100, 18), (120, 35), (160, 45), (161, 45), (240, 80), (99, 40), (120, 17), (80, 18), (40, 6)]
-
-
-def test_regions_fill_the_space_and_never_overlap() -> None:
-    for zoomed in [True, False]:
-        for active in PANES:
-            for size in SIZES:
-                regions = regions_for(Size(*size), active, zoomed)  # type: ignore[arg-type]
-                whole = Region(0, 0, *size)
-                assert active in regions
-                assert sum(region.area for region in regions.values()) == whole.area
-                places = list(regions.values())
-                for number, region in enumerate(places):
-                    assert whole.contains_region(region)
-                    for other in places[number + 1 :]:
-                        assert not region.overlaps(other)
-
-
-@pytest.mark.parametrize("size", [(100, 18), (120, 35), (161, 45)])
-def test_all_panes_are_shown_when_there_is_room(size: tuple[int, int]) -> None:
-    regions = regions_for(Size(*size), "notes", False)
-    assert set(regions) == set(PANES)
-    for region in regions.values():
-        assert region.width >= 20
-        assert region.height >= 4
-
-
-def test_under_a_hundred_columns_one_pane_is_shown_under_tabs() -> None:
-    assert set(regions_for(Size(99, 40), "graph", False)) == {TABS, "graph"}
 
 
 def test_the_key_line_fits_and_keeps_help_and_quit_longest() -> None:
