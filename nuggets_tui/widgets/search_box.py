@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from core.search.query_syntax import Clause
 
 _MOST: Final = 500
-# A mark of our own instead of "@click", which would paint the words as a link.
 _GAP: Final = "   "
+# A mark of our own instead of "@click", which would paint the words as a link.
 _CLEARS: Final = Content(" · esc clears").stylize(Style.from_meta({"clears": True}))
 # The words stand in the field as well: less of them is not worth the room.
 _LEAST_WORDS: Final = 20
