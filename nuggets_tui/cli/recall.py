@@ -327,11 +327,7 @@ def hit_document(hit: Hit | Passage, stale: Mapping[str, Sequence[Standing]]) ->
         piece = snippet(found.text, hit.matched)
         told = {"kind": "document"} | pick(found, "document_id title source nugget_name=nugget")
         told |= pick(hit, "vector_score=vector text_score=words blended=blend likelihood sure matched")
-        return told | {
-            "part": found.place + 1,
-            "snippet": piece.text,
-            "snippetMatches": piece.matches,
-        }
+        return told | {"part": found.place + 1, "snippet": piece.text, "snippetMatches": piece.matches}
     parts = hit.breakdown
     piece = snippet(hit.note.content, parts.matched)
     told = pick(hit.note, "id title nugget_name") | _where_from(hit, stale.get(hit.note.id, ()))

@@ -243,8 +243,7 @@ _TEAM_STEPS: Final = {
 
 
 @group(
-    "team",
-    examples=("nuggets team", "nuggets team init", "nuggets team trust", "nuggets team index --check"),
+    "team", examples=("nuggets team", "nuggets team init", "nuggets team trust", "nuggets team index --check")
 )
 def team(call: Invocation) -> int:
     """Show a team's notes, which are kept in its project's repository.

@@ -161,11 +161,7 @@ def screen_text(app: NuggetsApp) -> str:
 
 @asynccontextmanager
 async def opened(
-    home: Path,
-    size: tuple[int, int] = WIDE,
-    *,
-    clock: Callable[[], datetime] | None = None,
-    notice: str = "",
+    home: Path, size: tuple[int, int] = WIDE, *, clock: Callable[[], datetime] | None = None, notice: str = ""
 ) -> AsyncIterator[Driver]:
     """The app on a memory, ready for keys. The folder need not exist."""
     opening = Opening(home, clock or (lambda: NOW))

@@ -212,9 +212,4 @@ def snapshots(draw: st.DrawFn) -> Snapshot:
     counted: dict[str, Note] = {}
     for note in made:
         counted.setdefault(note.id, note)
-    return Snapshot(
-        notes=tuple(counted.values()),
-        nuggets=tuple(nuggets),
-        problems=tuple(problems),
-        **aside,
-    )
+    return Snapshot(notes=tuple(counted.values()), nuggets=tuple(nuggets), problems=tuple(problems), **aside)

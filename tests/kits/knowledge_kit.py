@@ -28,14 +28,7 @@ def triple(source: str, relationship: str, target: str, confidence: float = 0.9)
     return ExtractedRelation(source, relationship, target, confidence)
 
 
-_TABLES = (
-    "entities",
-    "mentions",
-    "aspects",
-    "attributes",
-    "relations",
-    "relation_evidence",
-)
+_TABLES = ("entities", "mentions", "aspects", "attributes", "relations", "relation_evidence")
 
 
 class Knowledge:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+import tomllib
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
@@ -13,123 +14,15 @@ from kits.hostile import HOSTILE
 from kits.pseudo_terminal import Terminal
 from nuggets_tui.commands import COMMANDS
 
-_NAMED: Final = {
-    "slash": "/", "question_mark": "?", "exclamation_mark": "!", "plus": "+", "backspace": "\x7f", "enter": "\r",
-    "left_square_bracket": "[", "right_square_bracket": "]", "escape": "\x1b", "tab": "\t", "space": " ",
-    "percent_sign": "%", "less_than_sign": "<", "greater_than_sign": ">", "left_curly_bracket": "{",
-    "right_curly_bracket": "}", "comma": ",", "minus": "-", "equals_sign": "=", "f1": "\x1bOP",
-}  # fmt: skip
-_MOVING: Final = (
-    "\x1b[A", "\x1b[B", "\x1b[C", "\x1b[D", "\x1b[5~", "\x1b[6~", "\x1b[H", "\x1b[F", "\x1b[1;2A", "\x1b[1;2B", "j",
-    "k", "\t", "\x1b[Z", "\r", "\r", " ", "\x7f", "\x1b", "\x1b",
-)  # fmt: skip
-_OTHER: Final = (
-    "\x01",
-    "\x10",
-    "\x13",
-    "\x13",
-    "\x12",
-    "\x1a",
-    "\x19",
-    "\x04",
-    "-",
-    "=",
-    "h",
-    "l",
-    "y",
-    "0",
-    "~",
+_DATA: Final = tomllib.loads(
+    (Path(__file__).parents[1] / "data/random_walk.toml").read_text(encoding="utf-8")
 )
-_WORDS: Final = (
-    "auth",
-    "test command",
-    "tag:auth -staging",
-    "is:hidden",
-    '"exact',
-    "zzz",
-    "hits:>0",
-    "the",
-    "3 days ago",
+_NAMED: Final[dict[str, str]] = _DATA["named"]
+_MOVING, _OTHER, _WORDS, _DIVES, _SEARCHES = (
+    _DATA[name] for name in ("moving", "other", "words", "dives", "searches")
 )
+_SETTINGS: Final = [*_DATA["settings"], "x = " + "[" * 3000]
 _SIZES: Final = ((120, 40), (80, 24), (180, 50), (100, 30), (60, 12), (20, 5), (1, 1), (200, 60))
-_UP, _DOWN, _RIGHT, _LEFT, _ESCAPE, _SAVE = "\x1b[A", "\x1b[B", "\x1b[C", "\x1b[D", "\x1b", "\x13"
-# Ways deep into screens that keys in any order hardly find.
-_DIVES: Final[tuple[tuple[str, ...], ...]] = (
-    ("T", _LEFT, _LEFT, "\x1b[1;2D", "\r"),
-    ("T", "\x1b[H", "=", "b"),
-    ("T", _LEFT, "=", "B"),
-    ("T", "T", "3 days ago", "\r"),
-    ("T", _LEFT, "/", "auth", "\r", "\x1b"),
-    ("/", "auth", "\r", "%", _RIGHT, _RIGHT, _DOWN, _LEFT, _SAVE),
-    ("%", "D", _SAVE),
-    ("/", "payment", "\r", "K", "kept", "\r"),
-    ("/", "token", "\r", "K", "golden", "\t", " ", _SAVE),
-    ("Q", "\r"),
-    ("Q", _DOWN, "e", "x", _SAVE),
-    ("Q", "s", "x", "u"),
-    ("/", "auth", "\r", "w", "\r"),
-    ("/", "auth", "\r", "W", "led", "\r"),
-    ("G", _RIGHT, _DOWN, "+", "\r"),
-    ("G", "-", "]", "G"),
-    ("g", _RIGHT, _RIGHT, "\r", "]", "+"),
-    (" ", _DOWN, " ", "x", "\r", _SAVE),
-    (" ", "\x1b[1;2B", "\x1b[1;2B", "t", "walked", _SAVE, _SAVE),
-    ("2", "\x01", "M", _DOWN, "\r", _SAVE),
-    ("2", "\x01", "x", " ", " ", _SAVE),
-    (" ", _DOWN, " ", "m", _SAVE),
-    ("o", _DOWN, "\r"),
-    ("E",),
-    ("C", _DOWN, "\r"),
-    ("C", _DOWN, _DOWN, "\r", _ESCAPE),
-    ("F", "claude", _SAVE),
-    ("F", "\t", _DOWN, " ", _SAVE),
-    ("F", "\r"),
-    ("6", "\r", "u"),
-    ("6", _DOWN, "\r", "u", "y"),
-    ("6", "\r", "T"),
-    ("r", "a", " ", _SAVE),
-    ("p", " ", _SAVE),
-    ("V", "a", _SAVE),
-    ("S", _ESCAPE),
-    ("B", "\r", _ESCAPE),
-    ("u", "U"),
-    ("u", "\x12"),
-    ("n", "A thought", "\t", "a-tag", "\t", "Text of it", _SAVE),
-    ("n", "Half a thought", _ESCAPE, "n"),
-    ("f", "a key", "\t", "its value", _SAVE),
-    ("e", "\t", "\t", " more", _SAVE),
-    ("t", "another", "\r", _SAVE),
-    ("l", "auth", "\r", "why", "\r"),
-    ("X", "y"),
-    ("\x10", "check mem", "\r", "a", _SAVE),
-    ("\x10", "backup", "\r", "\r", _ESCAPE),
-    ("\x10", "memories", "\r", _DOWN, "\r"),
-    ("\x10", "threshold", "\r", "7", "\r"),
-    ("\x10", "note", _DOWN, _DOWN, "\r"),
-    ("\x10", "theme", "\r", _DOWN, "\r"),
-    ("\x10", "unsaved", "\r"),
-    ("\x10", "usual", "\r"),
-    (">", ">", "}", "z", "<", "{"),
-)
-_SETTINGS: Final = (
-    "",
-    "[app]\nvim = true\n",
-    '[app]\ntheme = "nuggets-light"\n',
-    '[app]\ntheme = "nothing"\nvim = 3\n',
-    '[keys]\nsearch = "s"\n',
-    '[keys]\nsearch = ""\nhide = "ctrl+k,x,x"\n"\u202e" = 1\n',
-    "[search]\ntext_weight = 0.9\nlimit = 3\n",
-    "[app\n",
-    "\x00",
-    "x = " + "[" * 3000,
-)
-_SEARCHES: Final = (
-    "",
-    '[searches.one]\nquery = "auth"\n',
-    '[searches."\u202e"]\nquery = 3\n',
-    "[searches\n",
-    "searches = 1\n",
-)
 _TAIL: Final = 80
 _ENOUGH: Final = 0.2
 # The app may have a thousand keys before it when it is to end, and little of the machine.

@@ -188,11 +188,7 @@ KINDS: Final = ("nonsense", "half_known", "paraphrase", "typo")
 
 
 def measure(
-    keys: tuple[str, ...],
-    rule: Rule,
-    count: int,
-    kinds: Collection[str] = KINDS,
-    seed: int = 7,
+    keys: tuple[str, ...], rule: Rule, count: int, kinds: Collection[str] = KINDS, seed: int = 7
 ) -> dict[str, float]:
     """Asks `count` queries of each kind, the same ones for the same keys, kind and seed.
 
@@ -207,13 +203,7 @@ def measure(
     return found
 
 
-def _asked(
-    kind: str,
-    dice: random.Random,
-    keys: tuple[str, ...],
-    rule: Rule,
-    known: frozenset[str],
-) -> bool:
+def _asked(kind: str, dice: random.Random, keys: tuple[str, ...], rule: Rule, known: frozenset[str]) -> bool:
     if kind == "nonsense":
         return rule(nonsense(dice, known)) is not None
     if kind == "half_known":

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from kits.kill_steps import end_before_step
+from kits.faults import end_before_step
 from kits.scripted_model import Line, ScriptedModel
 from kits.service_kit import Clock, configure, drain, note_texts, open_pipeline
 from kits.writes_kit import decision, found

@@ -84,7 +84,7 @@ AT_STEP = (
     SETTING
     + """
 import shutil, traceback
-from kits.kill_steps import end_before_step
+from kits.faults import end_before_step
 from core.pipeline.database.connection import Database
 from core.pipeline.writes import submit
 from core.pipeline.workers import extract_job, runner

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kits.kill_steps import end_before_step
+from kits.faults import end_before_step
 from kits.laws import examples
 from kits.retention_kit import (
     NOW,

@@ -52,7 +52,7 @@ for turn in range(start, start + 100_000):
 AT_STEP = """
 import sys
 sys.path.insert(0, "tests")
-from kits.kill_steps import end_before_step
+from kits.faults import end_before_step
 from core import Memory
 from core.facts.edits import remember
 from core.graph.edits import hide_note

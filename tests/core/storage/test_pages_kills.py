@@ -29,7 +29,7 @@ AT_STEP = """
 import sys
 sys.path.insert(0, "tests")
 from kits.claude_pages import note_of
-from kits.kill_steps import end_before_step
+from kits.faults import end_before_step
 from core import Memory
 from core.graph.edits import create_note, edit_note, hide_note, link_notes, unhide_note
 memory = Memory.open(sys.argv[1])

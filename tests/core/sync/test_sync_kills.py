@@ -28,7 +28,7 @@ KILLS = int(os.environ.get("NUGGETS_KILLS", "4"))
 AT_STEP = """
 import os, subprocess, sys
 sys.path.insert(0, "tests")
-from kits.kill_steps import end_before_step
+from kits.faults import end_before_step
 from core import Memory
 from core.sync import Sync
 memory, step, late = Memory.open(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "late"

@@ -64,7 +64,7 @@ def test_another_project_is_named_by_an_option_or_the_environment(
     assert "project" not in nuggets.json("search", "target", "--project", "scanner")[0]
     nuggets.ok("remember", "rotas", "on call", "ada", "--project", "scanner")
     assert {one["name"]: one["nuggets"] for one in nuggets.json("projects")} == {
-        "scanner": ["deploys", "rotas"],
+        "scanner": ["deploys", "rotas"]
     }
     assert "scanner" in nuggets.fails("--project", "scaner", "recall", "target", code=1)
     monkeypatch.setenv("NUGGETS_PROJECT", "scanner")

@@ -10,110 +10,26 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kits.memory_files import fact_object, facts_of, note_object, notes_of, write_graph, write_nugget
+from kits.memory_files import note_object, notes_of, write_graph
 
 from core.errors import ConflictError
-from core.graph.edits import delete_note, edit_note
+from core.graph.edits import delete_note
 from core.memory import Memory
 from core.model.change import Author
-from core.model.draft import Draft
 
 ROOT = Path(__file__).parents[3]
 
 
-def meet(nuggets: Any, late: Any) -> str:
-    """Lets an agent's late change of the note "Deploy day" meet an edit; the id under which it waits."""
-    agent = Memory.open(nuggets.home, author=Author("agent", "codex"))
-    draft = agent.draft()
-    late(draft, agent.snapshot.resolve("Deploy day").id)
-    change_set = draft.change_set("late", author=agent.author)
-    nuggets.ok("note", "edit", "Deploy day", "--content", "Sunday")
-    with pytest.raises(ConflictError) as raised:
-        agent.apply(change_set)
-    assert raised.value.entry
-    return str(raised.value.entry)
-
-
-@pytest.fixture
-def waiting(nuggets: Any) -> tuple[Any, str]:
-    """A memory in whose log an agent's edit waits, since the same text was edited meanwhile; and its id."""
-    nuggets.ok("note", "add", "Deploy day", "Tuesday")
-
-    def edit(draft: Draft, id: str) -> None:
-        edit_note(draft, id, content="Monday")
-
-    return nuggets, meet(nuggets, edit)
-
-
-def content(nuggets: Any) -> str:
-    """What the note says now."""
-    return str(nuggets.notes()[0]["content"])
-
-
-# Conflicts of the log
-
-
-def test_conflicts_that_wait_are_listed(waiting: tuple[Any, str]) -> None:
-    nuggets, id = waiting
-    listed = nuggets.json("resolve", code=3)
-    assert (listed["joined"], listed["changeSet"]) == ([], None)
-    (entry,) = listed["conflicts"]
-    assert (entry["id"], entry["state"], entry["author"]) == (id, "conflict", "codex")
-    conflict = entry["conflict"]
-    assert (conflict["base"], conflict["incoming"], conflict["current"]) == ("Tuesday", "Monday", "Sunday")
-    assert conflict["field"] == "content"
-    assert nuggets.json("log", "--author", "codex") == [entry]
-    for command, code in (("resolve", 3), ("log", 0)):
-        said = nuggets(command)
-        assert said.exit_code == code
-        assert f"nuggets resolve {id}" in said.stdout.splitlines()[-1]
-    # Where nobody can be asked, one is shown with its three versions and the ways to resolve it.
-    for args in ((id[:5],), (id, "--incoming", "--dry-run")):
-        shown = nuggets("resolve", *args)
-        assert shown.exit_code == 3
-        for word in ("Tuesday", "Monday", "Sunday", "--incoming", "--current", "--text"):
-            assert word in shown.stdout
-    assert content(nuggets) == "Sunday"
-
-
-@pytest.mark.parametrize(
-    ("args", "stands"),
-    [
-        (("--incoming",), "Monday"),
-        (("--current",), "Sunday"),
-        (("--text", "Both\ndays"), "Both\ndays"),
-        (("--text", "-"), "From\na file"),
-    ],
-)
-def test_a_conflict_is_settled_by_either_side_or_a_text(
-    waiting: tuple[Any, str], args: tuple[str, ...], stands: str
-) -> None:
-    nuggets, id = waiting
-    settled = nuggets.json("resolve", id, *args, input="From\na file\n")
-    assert settled["conflicts"] == []
-    assert bool(settled["changeSet"]["changes"]) == (stands != "Sunday")
-    assert content(nuggets) == stands
-    states = {entry["id"]: entry["state"] for entry in nuggets.json("log")}
-    assert states[id] == "settled"
-    assert nuggets.json("resolve")["conflicts"] == []
-    # What is no conflict, or none any more, cannot be resolved.
-    edit = nuggets.json("log", "--limit", "5")[-1]["id"]
-    for name, code in ((id, 2), (edit, 2), ("fffffffff", 1)):
-        nuggets.fails("resolve", name, "--incoming", code=code)
-
-
-def test_a_person_is_asked_which_shall_stand(waiting: tuple[Any, str], at_keyboard: Any) -> None:
-    nuggets, id = waiting
-    at_keyboard()
-    left = nuggets("resolve", id, input="\n")
-    assert (left.exit_code, "Monday" in left.output, content(nuggets)) == (0, True, "Sunday")
-    assert nuggets("resolve", id, input="current\n").exit_code == 0
-    assert nuggets.json("resolve")["conflicts"] == []
-
-
 def test_a_text_cannot_settle_what_is_about_no_text(nuggets: Any) -> None:
     nuggets.ok("note", "add", "Deploy day", "Tuesday")
-    id = meet(nuggets, delete_note)
+    agent = Memory.open(nuggets.home, author=Author("agent", "codex"))
+    draft = agent.draft()
+    delete_note(draft, agent.snapshot.resolve("Deploy day").id)
+    late = draft.change_set("late", author=agent.author)
+    nuggets.ok("note", "edit", "Deploy day", "--content", "Sunday")
+    with pytest.raises(ConflictError) as raised:
+        agent.apply(late)
+    id = str(raised.value.entry)
     assert "--incoming" in nuggets.fails("resolve", id, "--text", "x")
     assert "--text" not in nuggets("resolve", id).stdout
     nuggets.ok("resolve", id, "--incoming")
@@ -213,24 +129,6 @@ def test_different_notes_merge_by_themselves(nuggets: Any, versions: tuple[Path,
     assert "Nothing to merge" in nuggets.ok("merge-file", *map(str, versions))
 
 
-def test_one_field_changed_both_ways_is_a_conflict_and_ours_stands(nuggets: Any, tmp_path: Path) -> None:
-    paths = [
-        write_nugget(tmp_path / name, "memory", [fact_object("test cmd", value)])
-        for name, value in (("base", "pytest"), ("ours", "pytest -q"), ("theirs", "pytest -x"))
-    ]
-    result = nuggets("merge-file", *map(str, paths))
-    assert result.exit_code == 3
-    assert "pytest -x" in result.stderr
-    assert "pytest -x" not in result.stdout
-    document = nuggets.json("merge-file", *map(str, paths), code=3)
-    assert document["merged"] is False
-    assert (document["conflicts"][0]["ours"], document["conflicts"][0]["theirs"]) == (
-        "pytest -q",
-        "pytest -x",
-    )
-    assert facts_of(tmp_path / "ours", "memory.nugget.json")[0]["value"] == "pytest -q"
-
-
 def test_what_cannot_be_merged_is_named_and_left(
     nuggets: Any, versions: tuple[Path, ...], tmp_path: Path
 ) -> None:
@@ -277,18 +175,3 @@ def test_git_merges_with_the_lines_that_the_help_shows(nuggets: Any, tmp_path: P
     commit(1, 3)
     git("merge", "other")
     assert len(json.loads((work / "graph" / "graph.json").read_bytes())["notes"]) == 3
-
-
-# All that wait
-
-
-@pytest.mark.parametrize(("side", "content"), [("--incoming", "Monday"), ("--current", "Sunday")])
-def test_all_conflicts_that_wait_are_settled_at_once(
-    waiting: tuple[Any, str], side: str, content: str
-) -> None:
-    nuggets, _ = waiting
-    assert len(nuggets.json("resolve", code=3)["conflicts"]) == 1
-    assert "Would resolve 1 conflict." in nuggets("resolve", "--all", side, "--dry-run").stdout
-    done = nuggets.json("resolve", "--all", side)
-    assert (done["conflicts"], len(done["changeSets"])) == ([], 1)
-    assert nuggets.notes()[0]["content"] == content

@@ -17,6 +17,7 @@ import json
 import shlex
 import tomllib
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -26,6 +27,11 @@ from kits.memory_files import note_object, write_graph, write_nugget
 from kits.scripted_model import ScriptedModel
 from kits.service_kit import Clock, configure, drain, open_pipeline
 from kits.writes_kit import fact, found
+
+from core.errors import ConflictError
+from core.graph.edits import create_note, edit_note
+from core.memory import Memory
+from core.model.change import Author
 
 ROWS = Path(__file__).parent / "rows"
 SCENARIOS = [
@@ -71,8 +77,24 @@ def extracted(home: Path) -> None:
         drain(pipeline)
 
 
+def conflicting(home: Path) -> None:
+    """An agent's edit of a note that waits, since a person edited the same text meanwhile."""
+    with (
+        closing(Memory.open(home, author=Author("person"))) as person,
+        closing(Memory.open(home, author=Author("agent", "codex"))) as agent,
+    ):
+        note, _ = person.change("add", lambda draft: create_note(draft, "memory", "Deploy day", "Tuesday"))
+        agent.refresh()
+        draft = agent.draft()
+        edit_note(draft, note.id, content="Monday")
+        late = draft.change_set("late", author=agent.author)
+        person.change("edit", lambda draft: edit_note(draft, note.id, content="Sunday"))
+        with pytest.raises(ConflictError):
+            agent.apply(late)
+
+
 GIVEN: dict[str, Callable[[Path], None]] = {
-    given.__name__: given for given in (crooked, undecided, torn, proposed, extracted)
+    given.__name__: given for given in (crooked, undecided, torn, proposed, extracted, conflicting)
 }
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kits.kill_steps import end_before_step
+from kits.faults import end_before_step
 from kits.scripted_model import ScriptedModel
 from kits.service_kit import Clock, chunks_of, configure, drain
 from kits.web_server import page, web_server

@@ -183,7 +183,7 @@ KILLED = """
 import os, shutil, sys, traceback
 from pathlib import Path
 sys.path[:0] = ["tests", "tests/core/pipeline/workers"]
-from kits.kill_steps import end_before_step
+from kits.faults import end_before_step
 from kits.service_kit import Clock, open_pipeline
 from test_long_texts import reader
 from core.pipeline.database.connection import Database
