@@ -18,10 +18,12 @@ _DATA: Final = tomllib.loads(
     (Path(__file__).parents[1] / "data/random_walk.toml").read_text(encoding="utf-8")
 )
 _NAMED: Final[dict[str, str]] = _DATA["named"]
-_MOVING, _OTHER, _WORDS, _DIVES, _SEARCHES = (
-    _DATA[name] for name in ("moving", "other", "words", "dives", "searches")
-)
-_SETTINGS: Final = [*_DATA["settings"], "x = " + "[" * 3000]
+_MOVING: Final[list[str]] = _DATA["moving"]
+_OTHER: Final[list[str]] = _DATA["other"]
+_WORDS: Final[list[str]] = _DATA["words"]
+_DIVES: Final[list[list[str]]] = _DATA["dives"]
+_SEARCHES: Final[list[str]] = _DATA["searches"]
+_SETTINGS: Final[list[str]] = [*_DATA["settings"], "x = " + "[" * 3000]
 _SIZES: Final = ((120, 40), (80, 24), (180, 50), (100, 30), (60, 12), (20, 5), (1, 1), (200, 60))
 _TAIL: Final = 80
 _ENOUGH: Final = 0.2

@@ -139,7 +139,7 @@ def take(nuggets: Any, step: dict[str, Any], saved: dict[str, str]) -> None:
             done.stdout,
             done.stderr,
         )
-    document = json.loads(done.stdout) if as_json else None
+    document: Any = json.loads(done.stdout) if as_json else None
     if "json" in step:
         told = [one.get(step["each"]) for one in document] if "each" in step else document
         matches(json.loads(Template(json.dumps(step["json"])).safe_substitute(saved)), told, where)
