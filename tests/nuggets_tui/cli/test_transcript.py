@@ -28,6 +28,7 @@ _SAME = (
     (re.compile(r"due (now|TIME)"), "due WHEN"),
     (re.compile(r"\d+ B$"), "SIZE"),
     (re.compile(r"\b(now|\d+ (s|min) ago)\b(?=,|\)| by| ·|$)"), "AGE"),
+    (re.compile(r"certainty \d?\.\d\d"), "certainty C"),
     (re.compile(r"cli-DATE-[0-9a-f]+"), "SESSION"),
 )
 
