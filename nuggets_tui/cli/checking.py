@@ -95,7 +95,7 @@ def _root(call: Invocation) -> str:
     project = call.project
     if project is None or not project.root:
         raise InvalidInputError(
-            "this folder is no project", code=ErrorCode.NO_PLACE, where=os.getcwd(), kept="nothing was checked",
+            "this folder is not a project", code=ErrorCode.NO_PLACE, where=os.getcwd(), kept="nothing was checked",
             todo="run this in the project's folder, or name a page",
         )  # fmt: skip
     return checkout_at(project.root)

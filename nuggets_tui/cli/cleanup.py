@@ -55,7 +55,7 @@ def reflect(
     if if_due:
         if any((dry_run, accept, refuse, limit, everything, *values.values())):
             todo = "leave out --if-due to choose what to do"
-            raise bad_input("can be combined with --yes only", "--if-due", todo=todo)
+            raise bad_input("can only be combined with --yes", "--if-due", todo=todo)
         _reflect_if_due(call)
         return
     memory = call.memory
@@ -180,7 +180,7 @@ def promote(
         refuse_agents("promoting")
     if automatic is not None:
         if accept or refuse or everywhere or dry_run:
-            raise bad_input("can be combined with --memory-dir only", "--automatic")
+            raise bad_input("can only be combined with --memory-dir", "--automatic")
         from core.daily import answer_promotion
 
         promotion, wants_path = call.memory.promotion, automatic in ("project", "always")

@@ -86,7 +86,9 @@ def completion(call: Invocation, shell: str | None) -> None:
     """
     named = shell or os.path.basename(os.environ.get("SHELL", ""))
     if named not in _SHELLS:
-        raise bad_input("is not known", "SHELL", "", f"name one of {', '.join(_SHELLS)}")
+        raise bad_input(
+            "is not a shell that can be completed", "SHELL", "", f"name one of {', '.join(_SHELLS)}"
+        )
     root = click.get_current_context().find_root()
     name = root.info_name or "nuggets"
     made = _SHELLS[named](root.command, {}, name, f"_{name.replace('-', '_').upper()}_COMPLETE")

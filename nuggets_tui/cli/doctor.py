@@ -169,7 +169,7 @@ def _server(name: str, title: str, targets: Sequence[Target]) -> Iterator[Findin
     except OSError as error:
         problem = f"cannot be run ({error.strerror})"
     if problem:
-        said = f"{title} is to start {program[0]}, which {problem}"
+        said = f"{title} is set to start {program[0]}, which {problem}"
         yield Finding(f"{name}-starts", "wrong", said, f"nuggets agent install {name}")
     else:
         yield Finding(f"{name}-starts", "ok", f"{title} starts {' '.join(words)}")
@@ -253,17 +253,17 @@ def _hooks(call: Invocation) -> Iterator[Finding]:
     home = call.folder.absolute()
     state = state_folder(str(home))
     if not state:
-        said = "hooks keep nothing: there is no folder for the state of this memory"
+        said = "hooks keep nothing, because this memory has no state folder"
         yield Finding("state", "note", said, "set NUGGETS_STATE to a folder outside the memory")
         return
     caught = waiting(home)
     late = [path for path in caught if time.time() - path.stat().st_mtime > _LATE_SECONDS]
     if late:
-        said = f"{plural(len(late), 'event')} of agents could not be brought into the memory yet"
+        said = f"{plural(len(late), 'agent event')} could not be stored in the memory yet"
         todo = "fix what is wrong with the memory; the next event tries again"
         yield Finding("waiting", "wrong", said, todo)
     elif caught:
-        said = f"{plural(len(caught), 'event')} of agents to be brought into the memory"
+        said = f"{plural(len(caught), 'agent event')} about to be stored in the memory"
         yield Finding("waiting", "ok", said)
     log = Path(state) / LOG
     if log.is_file():

@@ -222,7 +222,7 @@ def secrets(call: Invocation, ids: tuple[str, ...], mask: bool, none: bool, yes:
             raise bad_input("needs the ids of notes or facts", "--none")
         marked = workspace.mark_not_secret(wanted)
         many = plural(len(wanted), "note or fact", "notes and facts")
-        said = f"Marked {many} as no credential, until the text changes."
+        said = f"Marked {many} as not a credential, until the text changes."
         call.answer({"notSecret": wanted, "changeSet": marked.id or None}, [said, *undo_line(marked.id)])
         return 0
     plan = workspace.masking(wanted or None)

@@ -246,7 +246,7 @@ def join(call: Invocation, nugget: str) -> None:
     here = call.project
     if here is None or not here.root:
         todo = "run this in the project's folder"
-        raise bad_input("this folder is no project", os.getcwd(), todo=todo, code=ErrorCode.NO_PLACE)
+        raise bad_input("this folder is not a project", os.getcwd(), todo=todo, code=ErrorCode.NO_PLACE)
     done = take_over(str(call.folder), here, nugget)
     call.answer(done.document, [f"{nugget} belongs to {done.name}."])
 

@@ -179,7 +179,7 @@ def recover(call: Invocation, session: str | None, project: str | None, max_toke
         if pipeline is not None:
             about = "" if session else _project(project)
             found = pipeline.sessions.recover(session or "", project=about, tokens=max_tokens)
-    lines: list[Line] = ["There is nothing to pick up."]
+    lines: list[Line] = ["There is nothing to recover."]
     document: dict[str, Any] = {"found": False}
     if found is not None:
         head = bold(f"Session {found.session}, {plural(found.count, 'checkpoint')}")

@@ -120,7 +120,7 @@ def sync_init(call: Invocation, remote: str | None, machine: str | None, dry_run
     name = (socket.gethostname().partition(".")[0] if machine is None else machine).strip()
     if not name or not name.isprintable():
         if machine is not None:
-            raise bad_input("is no name for a machine", "--machine", code=ErrorCode.BAD_NAME)
+            raise bad_input("cannot be the name of a machine", "--machine", code=ErrorCode.BAD_NAME)
         name = "this machine"
     # The command with which git merges the files of a memory.
     found = shutil.which("nuggets") is not None
@@ -200,7 +200,7 @@ def _result_lines(memory: Memory, result: SyncResult) -> Iterator[Line]:
             title = f'"{note.title}"' if note is not None and not note.is_fact else id
             named[f"{note.nugget_name}: {note.key}" if note is not None and note.is_fact else title] = None
         yield from (warn(f"{name} {said}") for name in named)
-    yield from (warn(f"Left out, since it's no file of a memory: {path!r}") for path in result.left_out)
+    yield from (warn(f"Left out, because it is not a file of a memory: {path!r}") for path in result.left_out)
     if result.sent:
         yield f"Pushed {plural(result.sent, 'note')}."
     yield from _state_lines(result.state, after=True)

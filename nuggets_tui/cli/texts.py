@@ -131,7 +131,7 @@ def add(
     `nuggets daemon` or the open app, from public addresses only.
     """
     if title is not None and len(sources) > 1:
-        raise bad_input("names one document", "--title", NOTHING_SAVED, "add one document at a time")
+        raise bad_input("can name only one document", "--title", NOTHING_SAVED, "add one document at a time")
     named = {"title": title or "", "nugget": nugget or "", "project": project or ""}
     added = []
     with call.made_pipeline() as pipeline:
