@@ -89,8 +89,7 @@ def misspelt(word: str, known: Sequence[str]) -> Found:
     """
     if len(word) < _SHORTEST_BARE:
         return []
-    end = chr(min(ord(word[0]) + 1, 0x10FFFF))
-    alike = known[bisect_left(known, word[0]) : bisect_left(known, end)]
+    alike = _same_initial(word, known)
     if _VOWELS.isdisjoint(word) and word.isalpha():
         return _best((one, _BARE_LIKENESS) for one in alike if _without_vowels(one) == word != one)
     if len(word) < _SHORTEST:
@@ -100,8 +99,7 @@ def misspelt(word: str, known: Sequence[str]) -> Found:
 
     if len(word) < _SURE_LENGTH:
         known = alike
-        letters, singular = sorted(word), (other[:-1] for other in known if other.endswith("s"))
-        swapped = [one for one in (*known, *singular) if len(one) == len(word) and sorted(one) == letters]
+        swapped = _rearranged(word, alike)
         if swapped and word.isalpha():
             return _best(
                 (other, OSA.normalized_similarity(word, other)) for other in swapped if other != word
@@ -110,6 +108,18 @@ def misspelt(word: str, known: Sequence[str]) -> Found:
         word, known, scorer=OSA.normalized_similarity, score_cutoff=_LIKENESS, limit=_MOST, processor=None
     )
     return _best((other, likeness) for other, likeness, _ in found if other != word)
+
+
+def _same_initial(word: str, known: Sequence[str]) -> Sequence[str]:
+    end = chr(min(ord(word[0]) + 1, 0x10FFFF))
+    return known[bisect_left(known, word[0]) : bisect_left(known, end)]
+
+
+def _rearranged(word: str, known: Sequence[str]) -> list[str]:
+    """Words, and singulars of words, of the letters of a word in another order."""
+    letters, alike = sorted(word), _same_initial(word, known)
+    singular = (other[:-1] for other in alike if other.endswith("s"))
+    return [one for one in (*alike, *singular) if len(one) == len(word) and sorted(one) == letters]
 
 
 def _without_vowels(word: str) -> str:
@@ -360,14 +370,11 @@ def _unknown(state: State, typed: QueryStem, typing: bool) -> Term:
     """
     word, share = typed.word, 1.0
     kind: Kind = "beginning"
-    spelt = misspelt(word, state.words)
-    begun = typing or may_be_begun(word)
+    begun = beginnings(word, state.words) if typing or may_be_begun(word) else []
     # Two letters that changed places are no beginning: "prot" is "port" and not "protocol".
-    if any(sorted(other) == sorted(word) for other, _ in spelt):
-        begun = False
-    found = _by_stem(state, beginnings(word, state.words) if begun else [])
+    found = _by_stem(state, [] if begun and _rearranged(word, state.words) else begun)
     if not found:
-        kind, found = "spelling", _by_stem(state, spelt)
+        kind, found = "spelling", _by_stem(state, misspelt(word, state.words))
         least = max((likeness for _, likeness in found.values()), default=0.0) - _SAME_LIKENESS
         found = {name: one for name, one in found.items() if one[1] >= least}
         share = max(len(found), 1) ** -0.5
