@@ -33,37 +33,6 @@ _PREVIEW: Final = 160
 # A merged entity and a further name are rows whose root is the entity that they stand for.
 _ROOT: Final = "(SELECT root FROM entities WHERE id = :id)"
 _GROUP: Final = f"(SELECT id FROM entities WHERE root = {_ROOT})"
-_TYPE: Final = """
-coalesce((SELECT known.type FROM entities AS known WHERE known.root = entities.root
-    AND known.type NOT IN ('extracted', 'unknown') ORDER BY known.id = known.root DESC, known.id LIMIT 1), type)
-"""
-_COUNTED: Final = f"""
-SELECT chosen.*,
-    (SELECT count(DISTINCT coalesce(aspects.canonical_name, '') || char(0) || normalised_content)
-        FROM entities AS part JOIN attributes ON attributes.entity_id = part.id
-        LEFT JOIN aspects ON aspects.id = aspect_id
-        WHERE part.root = chosen.id AND status = 'active') AS attributes,
-    (SELECT count(DISTINCT type || char(0) || other_id || char(0) || direction) FROM relation_ends
-        WHERE entity_id = chosen.id) AS relations,
-    (SELECT count(*) FROM entities AS part JOIN attributes ON attributes.entity_id = part.id
-        WHERE part.root = chosen.id AND review_needed = 1) AS review,
-    (SELECT json_group_array(name) FROM (SELECT DISTINCT name FROM entities AS part WHERE part.root = chosen.id
-        AND part.id <> chosen.id ORDER BY name)) AS aliases
-FROM (
-    SELECT id, name, canonical_name, {_TYPE} AS type,
-        (SELECT max(pinned) FROM entities AS part WHERE part.root = entities.id) AS pinned,
-        (SELECT count(DISTINCT target) FROM entities AS part JOIN mentions ON entity_id = part.id
-            WHERE part.root = entities.id AND source <> 'note') AS mentions
-    FROM entities WHERE id = root {{which}}
-) AS chosen
-"""
-_ATTRIBUTES: Final = """
-SELECT attributes.id, attributes.entity_id, attributes.aspect_id, attributes.raw_id, attributes.content,
-    attributes.normalised_content, attributes.kind, attributes.superseded_by,
-    coalesce(raw.created_at, attributes.created_at) AS submitted_at
-FROM attributes LEFT JOIN raw_memories AS raw ON raw.id = attributes.raw_id
-WHERE attributes.status = 'active'
-"""
 
 
 class Kind(NamedTuple):
@@ -118,7 +87,7 @@ class Entities(Rows):
     def entities(self, query: str = "", most: int = 200) -> tuple[Entity, ...]:
         """Entities with a name that holds the query: that very name first, then pinned, then by mentions."""
         sought = canonical_name(encodable(query))
-        named = "AND id IN (SELECT root FROM entities WHERE instr(canonical_name, :sought))" if sought else ""
+        named = "id IN (SELECT root FROM entities WHERE instr(canonical_name, :sought))" if sought else "1"
         order = (
             "ORDER BY canonical_name = :sought DESC, pinned DESC, mentions DESC, canonical_name LIMIT :most"
         )
@@ -126,10 +95,10 @@ class Entities(Rows):
 
     def entity_of(self, entity_id: int) -> Entity | None:
         """An entity with its counts, None when there is none."""
-        return next(iter(self._entities(f"AND id = {_ROOT}", id=entity_id)), None)
+        return next(iter(self._entities(f"id = {_ROOT}", id=entity_id)), None)
 
     def _entities(self, which: str, **given: object) -> tuple[Entity, ...]:
-        found = self.records(Entity, _COUNTED.format(which=which), **given)
+        found = self.records(Entity, f"SELECT * FROM counted_entities WHERE {which}", **given)
         return tuple(replace(one, aliases=tuple(json.loads(str(one.aliases)))) for one in found)
 
     # All that is known of one
@@ -204,9 +173,7 @@ class Entities(Rows):
 
     def kind_of(self, entity_id: int) -> Kind | None:
         """Name and type of an entity, None when there is none."""
-        return self.record(
-            Kind, f"SELECT id, name, {_TYPE} AS type FROM entities WHERE id = {_ROOT}", id=entity_id
-        )
+        return self.record(Kind, f"SELECT * FROM entity_kinds WHERE id = {_ROOT}", id=entity_id)
 
     def aspects_of(self, entity_id: int, most: int) -> tuple[str, ...]:
         """The names of an entity's aspects, the weightiest first."""
@@ -378,20 +345,20 @@ class Entities(Rows):
 
     def attribute(self, attribute_id: int) -> StoredAttribute | None:
         """What is said and stands, None when there is no such thing."""
-        return self.record(StoredAttribute, f"{_ATTRIBUTES} AND attributes.id = ?", attribute_id)
+        return self.record(StoredAttribute, "SELECT * FROM standing_attributes WHERE id = ?", attribute_id)
 
     def attributes_of_raw(self, raw_id: str) -> tuple[StoredAttribute, ...]:
         """What the rules found in a raw memory and still stands."""
-        which = "attributes.raw_id = ? AND attributes.fact_id = '' ORDER BY attributes.id"
-        return self.records(StoredAttribute, f"{_ATTRIBUTES} AND {which}", raw_id)
+        which = "raw_id = ? AND fact_id = '' ORDER BY id"
+        return self.records(StoredAttribute, f"SELECT * FROM standing_attributes WHERE {which}", raw_id)
 
     def siblings(self, said: StoredAttribute) -> tuple[StoredAttribute, ...]:
         """What other memories say of the same aspect of the same entity, the newest first, 100 at most."""
         return self.records(
             StoredAttribute,
-            f"{_ATTRIBUTES} AND attributes.aspect_id IN (SELECT other.id FROM aspects AS own"
+            "SELECT * FROM standing_attributes WHERE aspect_id IN (SELECT other.id FROM aspects AS own"
             f" JOIN aspects AS other USING (canonical_name) WHERE own.id = :aspect AND other.entity_id IN {_GROUP})"
-            " AND attributes.id <> :said AND attributes.raw_id <> :raw ORDER BY attributes.id DESC LIMIT :most",
+            " AND id <> :said AND raw_id <> :raw ORDER BY id DESC LIMIT :most",
             aspect=said.aspect_id, id=said.entity_id, said=said.id, raw=said.raw_id, most=MOST_SIBLINGS,
         )  # fmt: skip
 

@@ -32,17 +32,6 @@ _ERROR_LENGTH: Final = 2_000
 _EXPIRED: Final = (
     f"jobs.status = 'leased' AND (lease_expires_at < :now OR lease_expires_at > :now + {_LONGEST_LEASE_MS})"
 )
-_JOBS: Final = f"""
-SELECT jobs.*, substr(coalesce(raw.content, entities.name, nullif(documents.title, ''), documents.source,
-    CASE jobs.type WHEN 'session_end' THEN jobs.target ELSE '' END), 1, {PREVIEW_LENGTH + 1}) AS preview,
-    coalesce(json_extract(jobs.result, '$.windows'), 0) AS windows,
-    coalesce(json_extract(jobs.result, '$.windowsRead'), 0) AS windows_read,
-    coalesce(json_extract(jobs.result, '$.unread'), 0) AS unread
-FROM jobs
-LEFT JOIN raw_memories AS raw ON raw.id = jobs.target AND jobs.type = 'extract'
-LEFT JOIN entities ON jobs.type = 'structural_classify' AND entities.id = CAST(jobs.target AS INTEGER)
-LEFT JOIN documents ON jobs.type = 'document_ingest' AND documents.id = jobs.target
-"""
 # No later job is about the same.
 _NEWEST: Final = (
     "NOT EXISTS (SELECT 1 FROM jobs AS later WHERE later.type = jobs.type AND later.target = jobs.target"
@@ -365,7 +354,7 @@ class Jobs(Rows):
 
     def _those(self, which: str, **values: object) -> tuple[Job, ...]:
         """Jobs, by a condition and what follows it."""
-        found = self.records(Job, f"{_JOBS} {which}", **values)
+        found = self.records(Job, f"SELECT * FROM job_list AS jobs {which}", **values)
         return tuple(replace(job, preview=cut_at_word(job.preview, PREVIEW_LENGTH)) for job in found)
 
     def job(self, job_id: int) -> Job | None:

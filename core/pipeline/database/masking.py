@@ -24,10 +24,6 @@ from core.storage.masking import Row, WriteRow, mask_rows, masked_cell, own_tabl
 # There from the first row that was masked until no byte of the former ones is left.
 _UNFINISHED: Final = "masking"
 _NO_SECRET: Final = "no secret "
-# What people are told of, and asked about: masked last, so that whoever is stopped in between finds it again.
-_HOLDING: Final = (
-    "raw_memories", "facts", "proposals", "transcripts", "checkpoints", "sessions", "documents", "chunks",
-)  # fmt: skip
 # Full-text indexes, which are made anew.
 _INDEXES: Final = ("facts_fts", "chunks_fts", "entities_fts", "hints_fts")
 # Made of the notes: emptied, and made again.
@@ -73,25 +69,24 @@ class Masking(Rows):
 
     def load_not_secrets(self) -> frozenset[str]:
         """The marks of the values that a person has said are no secrets."""
-        names = self.ask("SELECT name FROM meta WHERE substr(name, 1, ?) = ?", len(_NO_SECRET), _NO_SECRET)
-        return frozenset(row[0][len(_NO_SECRET) :] for row in names)
+        length = len(_NO_SECRET)
+        return frozenset(
+            self.column(f"SELECT substr(name, {length + 1}) FROM meta WHERE substr(name, 1, ?) = ?", length, _NO_SECRET)
+        )  # fmt: skip
 
     def store_not_secret(self, value: str) -> None:
         """Remembers that a value is no secret."""
-        self._remember(_NO_SECRET + mark_of(value))
-
-    def _remember(self, name: str) -> None:
-        self.insert_row("meta", clash="REPLACE", name=name, value=1)
+        self.insert_row("meta", clash="REPLACE", name=_NO_SECRET + mark_of(value), value=1)
 
     # Masking
 
     def counts(self, masks: Masks) -> Counter[str]:
         """How many rows of each table hold a value."""
-        return self._each_row(masks, None, self._tables())
+        return self._each_row(masks, None)
 
-    def mask_rows(self, masks: Masks, *, holding: bool = True) -> tuple[Counter[str], list[str]]:
+    def mask_rows(self, masks: Masks) -> tuple[Counter[str], list[str]]:
         """Masks every row that holds a value, in the caller's transaction; how many of each table, and the ids of the
-        submitted texts among them. holding: with the texts that people are told of.
+        submitted texts among them.
 
         The audit is changed by nothing else: its triggers are lifted for this, and back in their place when it is done.
         Afterwards `Database.leave_no_byte` must be called.
@@ -99,7 +94,7 @@ class Masking(Rows):
         self.run("PRAGMA secure_delete = ON")
         # Ids that hold a value change alike wherever they stand.
         self.run("PRAGMA defer_foreign_keys = ON")
-        self._remember(_UNFINISHED)
+        self.insert_row("meta", clash="REPLACE", name=_UNFINISHED, value=1)
         submitted: list[str] = []
 
         def write(table: str, key: Row, changes: Row) -> None:
@@ -107,11 +102,10 @@ class Masking(Rows):
                 submitted.append(changes.get("id", key["id"]))
             self._write(table, key, changes)
 
-        tables = [table for table in self._tables() if holding or table not in _HOLDING]
         with self.without_guards():
             for table in _REMADE:
                 self.run(f"DELETE FROM {table}")
-            counts = self._each_row(masks, write, tables)
+            counts = self._each_row(masks, write)
         self.index_anew()
         return counts, submitted
 
@@ -134,22 +128,16 @@ class Masking(Rows):
             for table in self._tables():
                 self.run(f"DELETE FROM {table}")
 
-    def _each_row(self, masks: Masks, write: WriteRow | None, tables: list[str]) -> Counter[str]:
+    def _each_row(self, masks: Masks, write: WriteRow | None) -> Counter[str]:
         moved: dict[str, tuple[str, str]] = {}
-        elsewhere = {
-            table: {row[3] for row in self._ask(f"PRAGMA foreign_key_list({table})") if row[2] not in tables}
-            for table in tables
-        }
 
         def masked(table: str, row: Row) -> Row:
-            # What refers to a row that is masked last changes with it.
             told = {
                 name: masks.name(value)
                 if name in _NAMES and isinstance(value, str)
                 else masked_cell(value, masks)
                 for name, value in row.items()
             }
-            told |= {name: row[name] for name in elsewhere[table]}
             told |= _derived(table, row, told)
             if table == "raw_memories":
                 moved[row["id"]] = row["content"], told["content"]
@@ -157,7 +145,7 @@ class Masking(Rows):
                 told |= _span(row, *moved[row["raw_id"]], masks)
             return told
 
-        return mask_rows(self._ask, masked, write, tables)
+        return mask_rows(self._ask, masked, write, self._tables())
 
     def _ask(self, query: str) -> Sequence[Any]:
         return [tuple(row) for row in self.ask(query)]
@@ -173,12 +161,11 @@ class Masking(Rows):
         except sqlite3.IntegrityError:
             # Two rows differ in the value alone, by whose column each was the only one of its kind.
             indexes = [row[1] for row in self._ask(f"PRAGMA index_list({table})") if row[2]]
-            only = {row[2] for index in indexes for row in self._ask(f"PRAGMA index_info({index})")} & set(
-                changes
-            )
-            mark = _digest(json.dumps(dict(key)))
+            columns = {row[2] for index in indexes for row in self._ask(f"PRAGMA index_info({index})")}
+            mark = hashlib.sha256(json.dumps(dict(key)).encode()).hexdigest()
             apart = {
-                name: mark if name == "content_hash" else f"{changes[name]} {mark[:16]}" for name in only
+                name: mark if name == "content_hash" else f"{changes[name]} {mark[:16]}"
+                for name in columns & set(changes)
             }
             update_row(self.connection, "ABORT", table, key, {**changes, **apart})
 
@@ -239,7 +226,3 @@ def _unpacked(content: bytes) -> str:
         return zlib.decompress(content).decode()
     except (zlib.error, UnicodeDecodeError):
         return ""
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -200,16 +200,9 @@ _MOST_DOUBLINGS: Final = 10
 # By so many vectors it is known how many dimensions a model gives.
 _LATELY: Final = 50
 
-# What there is to embed, with the hash of what it says.
-_TEXTS: Final = (
-    "SELECT 'note' AS kind, note_id AS target, text_hash FROM note_links UNION ALL "
-    "SELECT 'chunk', CAST(id AS TEXT), content_hash FROM chunks WHERE EXISTS (SELECT 1 FROM document_chunks "
-    "JOIN documents ON documents.id = document_id WHERE chunk_id = chunks.id AND documents.removed_at IS NULL "
-    "AND documents.status = 'done')"
-)
-# Of each the row of a model. ?1: the model; ?2: the dimensions of its vectors, 0 for any.
+# Of all that can be embedded the row of a model. ?1: the model; ?2: the dimensions of its vectors, 0 for any.
 _STANDING: Final = (
-    f"FROM ({_TEXTS}) AS texts LEFT JOIN embeddings AS made ON made.model = ?1 AND made.kind = texts.kind"
+    "FROM embeddable AS texts LEFT JOIN embeddings AS made ON made.model = ?1 AND made.kind = texts.kind"
     " AND made.target = texts.target"
 )
 _STANDS: Final = "(made.text_hash = texts.text_hash AND (?2 = 0 OR made.dimensions = ?2))"

@@ -131,17 +131,8 @@ class Proposals(Rows):
 
     def origin_of(self, note_id: str) -> Origin | None:
         """Where the words of a note came from: the whole raw text, `span` the place in it; None for others' notes."""
-        row = self.row(
-            # The newest words win: an update, else the addition.
-            "SELECT done.note_id, raw.id AS raw_id, raw.content, raw.source_type, raw.source_id, raw.author,"
-            " span_start, span_end, other.model, other.prompt_version, other.told, other.confidence,"
-            " other.created_at, raw.project, other.id AS proposal_id, done.fact_id, other.content AS fact,"
-            " other.decided_by, raw.removed_at, raw.gone_at AS deleted_at, NULL AS span"
-            " FROM note_edits AS done JOIN proposals AS other ON other.id = done.proposal_id"
-            " JOIN raw_memories AS raw ON raw.id = other.raw_id"
-            " WHERE done.note_id = ? AND done.op IN ('add', 'update') ORDER BY done.id DESC LIMIT 1",
-            note_id,
-        )
+        # The newest words win: an update, else the addition.
+        row = self.row("SELECT * FROM note_origins WHERE note_id = ? ORDER BY place DESC LIMIT 1", note_id)
         if row is None:
             return None
         found = Origin(**{name: row[name] for name in Origin.__slots__})

@@ -348,6 +348,67 @@ END;
 CREATE TRIGGER embedding_of_chunk_goes AFTER DELETE ON chunks BEGIN
     DELETE FROM embeddings WHERE kind = 'chunk' AND target = CAST(old.id AS TEXT);
 END;
+-- What people and jobs are shown.
+CREATE VIEW job_list AS
+SELECT jobs.*, substr(coalesce(raw.content, entities.name, nullif(documents.title, ''), documents.source,
+    CASE jobs.type WHEN 'session_end' THEN jobs.target ELSE '' END), 1, 161) AS preview,
+    coalesce(json_extract(jobs.result, '$.windows'), 0) AS windows,
+    coalesce(json_extract(jobs.result, '$.windowsRead'), 0) AS windows_read,
+    coalesce(json_extract(jobs.result, '$.unread'), 0) AS unread
+FROM jobs
+LEFT JOIN raw_memories AS raw ON raw.id = jobs.target AND jobs.type = 'extract'
+LEFT JOIN entities ON jobs.type = 'structural_classify' AND entities.id = CAST(jobs.target AS INTEGER)
+LEFT JOIN documents ON jobs.type = 'document_ingest' AND documents.id = jobs.target;
+-- What is said of entities and stands. submitted_at: when the text was submitted that says it.
+CREATE VIEW standing_attributes AS
+SELECT attributes.*, coalesce(raw.created_at, attributes.created_at) AS submitted_at
+FROM attributes LEFT JOIN raw_memories AS raw ON raw.id = attributes.raw_id WHERE attributes.status = 'active';
+-- The name and kind of each entity that a person made one with no other, by what is known of those that are part of it.
+CREATE VIEW entity_kinds AS
+SELECT id, name, canonical_name, coalesce((SELECT known.type FROM entities AS known WHERE known.root = entities.root
+    AND known.type NOT IN ('extracted', 'unknown') ORDER BY known.id = known.root DESC, known.id LIMIT 1), type) AS type
+FROM entities WHERE id = root;
+CREATE VIEW counted_entities AS
+SELECT chosen.*, (SELECT max(pinned) FROM entities AS part WHERE part.root = chosen.id) AS pinned,
+    (SELECT count(DISTINCT target) FROM entities AS part JOIN mentions ON entity_id = part.id
+        WHERE part.root = chosen.id AND source <> 'note') AS mentions,
+    (SELECT count(DISTINCT coalesce(aspects.canonical_name, '') || char(0) || normalised_content)
+        FROM entities AS part JOIN attributes ON attributes.entity_id = part.id
+        LEFT JOIN aspects ON aspects.id = aspect_id
+        WHERE part.root = chosen.id AND status = 'active') AS attributes,
+    (SELECT count(DISTINCT type || char(0) || other_id || char(0) || direction) FROM relation_ends
+        WHERE entity_id = chosen.id) AS relations,
+    (SELECT count(*) FROM entities AS part JOIN attributes ON attributes.entity_id = part.id
+        WHERE part.root = chosen.id AND review_needed = 1) AS review,
+    (SELECT json_group_array(name) FROM (SELECT DISTINCT name FROM entities AS part WHERE part.root = chosen.id
+        AND part.id <> chosen.id ORDER BY name)) AS aliases
+FROM entity_kinds AS chosen;
+-- Where the words of notes came from. place: the greatest is of the newest words.
+CREATE VIEW note_origins AS
+SELECT done.note_id, raw.id AS raw_id, raw.content, raw.source_type, raw.source_id, raw.author, span_start, span_end,
+    proposals.model, proposals.prompt_version, proposals.told, proposals.confidence, proposals.created_at, raw.project,
+    proposals.id AS proposal_id, done.fact_id, proposals.content AS fact, proposals.decided_by, raw.removed_at,
+    raw.gone_at AS deleted_at, NULL AS span, done.id AS place
+FROM note_edits AS done JOIN proposals ON proposals.id = done.proposal_id
+JOIN raw_memories AS raw ON raw.id = proposals.raw_id WHERE done.op IN ('add', 'update');
+-- Each session that happened or has checkpoints: what is told of it.
+CREATE VIEW session_overviews AS
+WITH kept AS (SELECT session_key, max(id) AS newest, count(*) AS number, min(created_at) AS first,
+    max(created_at) AS last FROM checkpoints GROUP BY session_key)
+SELECT names.session_key, coalesce(nullif(one.project, ''), newest.project, '') AS project,
+    coalesce(one.author, newest.author, '') AS author, coalesce(one.started_at, kept.first, 0) AS started,
+    max(coalesce(one.updated_at, 0), coalesce(kept.last, 0)) AS updated, one.ended_at, coalesce(one.prompts, 0),
+    coalesce(kept.number, 0), coalesce(one.activity, '') <> '',
+    (SELECT count(*) FROM session_memories AS given WHERE given.session_key = names.session_key)
+FROM (SELECT session_key FROM sessions UNION SELECT session_key FROM checkpoints) AS names
+LEFT JOIN sessions AS one USING (session_key) LEFT JOIN kept USING (session_key)
+LEFT JOIN checkpoints AS newest ON newest.id = kept.newest;
+-- What there is to embed, with the hash of what it says.
+CREATE VIEW embeddable AS
+SELECT 'note' AS kind, note_id AS target, text_hash FROM note_links UNION ALL
+SELECT 'chunk', CAST(id AS TEXT), content_hash FROM chunks WHERE EXISTS (SELECT 1 FROM document_chunks
+    JOIN documents ON documents.id = document_id WHERE chunk_id = chunks.id AND documents.removed_at IS NULL
+    AND documents.status = 'done');
 -- What retention goes by.
 CREATE VIEW open_proposals AS SELECT * FROM proposals WHERE status IN ('proposed', 'review', 'blocked');
 CREATE VIEW open_jobs AS SELECT * FROM jobs WHERE status IN ('held', 'pending', 'leased');

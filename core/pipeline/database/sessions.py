@@ -203,20 +203,6 @@ _SCORE: Final = (
     "session_key, scored_at, lexical, recalled, used, status, score, confidence, said_used, novel, reasoning, model, "
     "characters, rounds"
 )
-# Each session that happened or has checkpoints: what is told of it, and its score.
-_OVERVIEWS: Final = f"""
-WITH kept AS (SELECT session_key, max(id) AS newest, count(*) AS number, min(created_at) AS first,
-    max(created_at) AS last FROM checkpoints GROUP BY session_key)
-SELECT names.session_key, coalesce(nullif(one.project, ''), newest.project, '') AS project,
-    coalesce(one.author, newest.author, '') AS author, coalesce(one.started_at, kept.first, 0) AS started,
-    max(coalesce(one.updated_at, 0), coalesce(kept.last, 0)) AS updated, one.ended_at, coalesce(one.prompts, 0),
-    coalesce(kept.number, 0), coalesce(one.activity, '') <> '',
-    (SELECT count(*) FROM session_memories AS given WHERE given.session_key = names.session_key),
-    {", ".join(f"score.{name}" for name in _SCORE.split(", "))}
-FROM (SELECT session_key FROM sessions UNION SELECT session_key FROM checkpoints) AS names
-LEFT JOIN sessions AS one USING (session_key) LEFT JOIN kept USING (session_key)
-LEFT JOIN checkpoints AS newest ON newest.id = kept.newest LEFT JOIN session_scores AS score USING (session_key)
-"""
 
 
 class Sessions(Rows):
@@ -260,12 +246,14 @@ class Sessions(Rows):
         them. key: of one session alone.
         """
         found = []
+        score = ", ".join(f"score.{name}" for name in _SCORE.split(", "))
         for row in self.ask(
-            f"{_OVERVIEWS} WHERE ?1 = '' OR names.session_key = ?1 ORDER BY updated DESC, names.session_key LIMIT ?2",
+            f"SELECT one.*, {score} FROM session_overviews AS one LEFT JOIN session_scores AS score USING (session_key)"
+            " WHERE ?1 = '' OR one.session_key = ?1 ORDER BY updated DESC, one.session_key LIMIT ?2",
             key, most,
         ):  # fmt: skip
-            score = None if row["scored_at"] is None else SessionScore(*row[10:])
-            found.append(SessionOverview(*(*row[:8], bool(row[8]), row[9], score)))
+            score_of = None if row["scored_at"] is None else SessionScore(*row[10:])
+            found.append(SessionOverview(*(*row[:8], bool(row[8]), row[9], score_of)))
         return tuple(found)
 
     # Checkpoints

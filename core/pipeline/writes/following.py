@@ -4,9 +4,8 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Collection, Iterator
-from contextlib import closing, nullcontext
+from collections.abc import Collection, Iterator
+from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -43,9 +42,8 @@ _CHANGES: Final[dict[What, tuple[str, str, str, str]]] = {
     ),
     "reworded": ("reworded", "its note was changed", "", ""),
 }
-# So many facts go in one transaction, and so many milliseconds it may take: others wait for it.
-_BATCH: Final = 100
-_HOLD_MS: Final = 10.0
+# So many facts go in one transaction: others wait for it.
+_BATCH: Final = 50
 _TAKEN: Final = "some of the changed notes are taken over, and the rest follows"
 # What a person did to notes by hand is no fault: the pipeline takes it over at its next turn. A note that is gone for
 # good is told of, since it may be lost.
@@ -84,11 +82,8 @@ def changed_notes(facts: tuple[FactStatus, ...], snapshot: Snapshot) -> Iterator
             yield ChangedNote(fact, "reworded", note.content)
 
 
-def sync_from_notes(
-    database: Database, memory: Memory, *, now: int, timer: Callable[[], float] = time.perf_counter
-) -> int:
-    """Takes over what was done to the notes of facts since; how many facts differ by that. now: epoch ms. timer:
-    seconds that only grow.
+def sync_from_notes(database: Database, memory: Memory, *, now: int) -> int:
+    """Takes over what was done to the notes of facts since; how many facts differ by that. now: epoch ms.
 
     A fact whose note was taken out or hidden is kept as taken back, under its hash, so that it is not learned again.
     Many are taken over some at a time; each goes by itself, so one that is cut short goes on with the next call.
@@ -100,29 +95,18 @@ def sync_from_notes(
         return 0
     memory.refresh(patient=False)
     found = tuple(changed_notes(facts, memory.snapshot))
-    makers: dict[str, str] = {}
-    start = taken = 0
-    while start < len(found):
-        # Looked up before each transaction, so that nobody waits for it, and others have their turn meanwhile.
-        batch = found[start : start + _BATCH]
-        makers |= {id: _maker(memory, id) for one in batch if (id := one.fact.note_id) not in makers}
+    taken = 0
+    for start in range(0, len(found), _BATCH):
+        # Who changed a note last, as the log has it; looked up before the transaction, so that nobody waits for it.
+        makers = {}
+        for note_id in {one.fact.note_id for one in found[start : start + _BATCH]}:
+            with suppress(NuggetsError):
+                makers[note_id] = [made.signature for made, *_ in memory.history.makers(note_id)][-1:]
         with partly_done(_TAKEN) if start else nullcontext(), database.write(lasting=False) as writer:
-            ends = timer() + _HOLD_MS / 1000
-            for one in batch:
-                taken += _take_over(writer, one, makers[one.fact.note_id], now)
-                start += 1
-                if timer() >= ends:
-                    break
+            for one in found[start : start + _BATCH]:
+                by = makers.get(one.fact.note_id) or ["program"]
+                taken += _take_over(writer, one, by[0], now)
     return taken
-
-
-def _maker(memory: Memory, note_id: str) -> str:
-    """Who changed a note last, as the log has it."""
-    try:
-        makers = memory.history.makers(note_id)
-    except NuggetsError:
-        makers = ()
-    return makers[-1][0].signature if makers else "program"
 
 
 def _take_over(writer: Tables, one: ChangedNote, by: str, now: int) -> bool:

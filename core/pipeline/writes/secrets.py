@@ -1,8 +1,7 @@
 """Credentials in all that a memory's folder holds: its notes and facts, and what the pipeline holds.
 
-What is masked stands in both, so `Workspace.mask_secrets` masks both at once: first what was only derived from the
-texts that people are told of, then the notes with their log and backups, these texts last. Whoever is stopped in
-between finds them again.
+What is masked stands in both, so `Workspace.mask_secrets` masks both at once: first the notes with their log and
+backups, then all rows of the pipeline in one transaction. Whoever is stopped in between finds them there again.
 """
 
 from __future__ import annotations
@@ -63,8 +62,6 @@ def mask(memory: Memory, plan: Masking, *, now: int) -> ChangeSet:
     if not plan.masks or not Database.exists(memory.home):
         return memory.secrets.mask(plan)
     with closing(Database.open(memory.home)) as database, partly_done(HALFWAY, GO_ON):
-        with database.write() as writer:
-            writer.masking.mask_rows(plan.masks, holding=False)
         done = memory.secrets.mask(plan)
         with database.write() as writer:
             counts, raw_ids = writer.masking.mask_rows(plan.masks)

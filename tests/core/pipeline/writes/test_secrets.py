@@ -356,7 +356,7 @@ def _mask_until_killed(home: Path, call: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="kills a process")
-@pytest.mark.parametrize("call", range(1, 12))
+@pytest.mark.parametrize("call", range(1, 10))
 def test_killed_at_any_step_it_is_finished_the_next_time(tmp_path: Path, call: int) -> None:
     home = configure(tmp_path / "memory")
     with open_pipeline(home) as pipeline:
@@ -366,7 +366,7 @@ def test_killed_at_any_step_it_is_finished_the_next_time(tmp_path: Path, call: i
     child = forked_process(target=_mask_until_killed, args=(home, call))
     child.start()
     child.join()
-    assert child.exitcode == (0 if call > 10 else -signal.SIGKILL)
+    assert child.exitcode == (0 if call > 8 else -signal.SIGKILL)
     with open_pipeline(home) as pipeline:
         if secrets.secrets(pipeline.memory):
             masked(pipeline)
