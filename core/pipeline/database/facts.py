@@ -95,13 +95,13 @@ class Facts(Rows):
             fact.confidence, fact.model, fact.prompt_version, words_hash(fact.normalised_content), fact.id,
         )  # fmt: skip
 
-    def bears(self, note_id: str, *, but: str = "") -> bool:
-        """Whether a fact has this note, or had it once. but: the one that may."""
+    def bears(self, note_id: str) -> bool:
+        """Whether a fact has this note, or had it once."""
         return self.has(
-            "SELECT 1 WHERE EXISTS (SELECT 1 FROM facts WHERE note_id = ?1 AND id <> ?2)"
-            " OR EXISTS (SELECT 1 FROM note_edits WHERE note_id = ?1 AND op = 'add' AND fact_id <> ?2)",
-            note_id, but,
-        )  # fmt: skip
+            "SELECT 1 WHERE EXISTS (SELECT 1 FROM facts WHERE note_id = ?1)"
+            " OR EXISTS (SELECT 1 FROM note_edits WHERE note_id = ?1 AND op = 'add')",
+            note_id,
+        )
 
     def of_note(self, note_id: str) -> StoredFact | None:
         """The fact that became a note, None when the note is no fact's."""

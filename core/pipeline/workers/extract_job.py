@@ -30,6 +30,7 @@ from core.settings.pipeline_sections import PipelineConfiguration
 
 if TYPE_CHECKING:
     from core.memory import Memory
+    from core.model.snapshot import Snapshot
     from core.pipeline.database.connection import Database
     from core.pipeline.workers.runner import Done, JobContext
 
@@ -155,7 +156,6 @@ def think(
         mode=work.mode,
         least_confidence=configuration.extraction.min_confidence,
         knowledge=configuration.graph.enabled,
-        snapshot=snapshot,
         newest=newest,
         facts=tuple(planned),
         relations=extraction.relations,
@@ -204,14 +204,14 @@ def commit(
 
     settled: dict[int, Made] = {}
 
-    def work(writer: Tables) -> tuple[Committed, list[NoteEdit]]:
+    def work(writer: Tables, notes: Snapshot) -> tuple[Committed, list[NoteEdit]]:
         if not writer.jobs.holds(plan.job_id, lease_token):
             raise LostLeaseError(plan.job_id)
         if caller is not None:
             settled.update((one.call, one) for one in caller.settle(writer))
         latencies = [writer.calls.latency_of(plan.raw.id, purpose) for purpose in ("extract", "decide")]
         known = [latency for latency in latencies if latency is not None]
-        done, edits = write_plan(writer, plan, latency_ms=sum(known) if known else None, now=now)
+        done, edits = write_plan(writer, notes, plan, latency_ms=sum(known) if known else None, now=now)
         if not _ended(writer, plan, done.result, lease_token, now):
             raise LostLeaseError(plan.job_id)
         return done, edits

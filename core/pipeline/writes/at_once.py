@@ -2,7 +2,7 @@
 the history's entry for the notes. From then on they will be in the files, whatever happens.
 
 What is to be written is rehearsed first, in a transaction that is taken back, to learn which notes change. The real one
-does it again while the memory is locked, and starts over where it would change other notes.
+does it again while the memory is locked, and all starts over where it would change other notes, or a note has moved on.
 """
 
 from __future__ import annotations
@@ -10,14 +10,13 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
 
 from core.errors import ErrorCode, LockTimeoutError, NuggetsError, Remedy, UnfinishedError
 from core.model.change import Author, ChangeSet
 from core.model.draft import Draft
+from core.model.snapshot import Snapshot
 from core.pipeline.database.tables import Tables
-from core.pipeline.records import ProposalReason
 from core.pipeline.transaction_guard import assert_outside_transaction, holding_a_transaction
 from core.pipeline.writes.execution import WRITER, note_down
 from core.pipeline.writes.notes import AppliedEdit, NoteEdit, apply_edit
@@ -38,37 +37,33 @@ _T = TypeVar("_T")
 
 
 class _MovedError(NuggetsError):
-    """Another process decided something meanwhile, so that other notes are to be changed."""
+    """Other notes are to be changed, or a note has moved on, since somebody else decided or wrote meanwhile."""
 
     code = ErrorCode.LOCKED
 
 
-@dataclass(frozen=True, slots=True)
-class Written(Generic[_T]):
+class Written(NamedTuple, Generic[_T]):
     """What was written. result: of the work in the tables. change_set: of the notes; None where none is in the files,
-    for now if `unfinished` is set: they follow when the memory is next opened. refused: ids of proposals whose note had
-    moved on, with why.
+    for now if `unfinished` is set: they follow when the memory is next opened.
     """
 
     result: _T
     change_set: ChangeSet | None = None
-    refused: tuple[tuple[str, str], ...] = ()
     unfinished: NuggetsError | None = None
 
 
+# Work in the tables with the notes as they are, which gives the changes of notes that it asks for.
+Work = Callable[[Tables, Snapshot], tuple[_T, Sequence[NoteEdit]]]
+
+
 def write_at_once(
-    database: Database,
-    memory: Callable[[], Memory],
-    work: Callable[[Tables], tuple[_T, Sequence[NoteEdit]]],
-    *,
-    now: int,
-    asked: bool = False,
+    database: Database, memory: Callable[[], Memory], work: Work[_T], *, now: int, asked: bool = False
 ) -> Written[_T]:
     """Does work in the pipeline's tables, with the changes of notes that it asks for.
 
-    work: may be called more than once, and does the same in the same tables; what it raises leaves nothing behind.
-    asked: the author of `memory` asked for it, so that their `undo` takes it back. now: epoch ms. Raises what keeps the
-    memory or the database from being written; nothing is written then.
+    work: may be called more than once, and does the same in the same tables with the same notes; what it raises leaves
+    nothing behind. asked: the author of `memory` asked for it, so that their `undo` takes it back. now: epoch ms.
+    Raises what keeps the memory or the database from being written; nothing is written then.
     """
     assert_outside_transaction("a change of the note graph")
     for _ in range(_TRIES):
@@ -81,39 +76,38 @@ def write_at_once(
 
 
 def _write(
-    database: Database,
-    memory: Callable[[], Memory],
-    work: Callable[[Tables], tuple[_T, Sequence[NoteEdit]]],
-    now: int,
-    asked: bool,
+    database: Database, memory: Callable[[], Memory], work: Work[_T], now: int, asked: bool
 ) -> Written[_T]:
+    snapshot = memory().snapshot
     with database.rehearsal() as tables:
-        expected = work(tables)[1]
+        expected = work(tables, snapshot)[1]
     applied: list[AppliedEdit] = []
     done: list[_T] = []
 
     def draft_edits(draft: Draft) -> None:
-        """In order; of a proposal whose note had moved on no more is done."""
         applied.clear()
-        conflicts: dict[str, str] = {}
         for edit in expected:
-            why = conflicts.get(edit.proposal.id)
-            if why is None:
-                one = apply_edit(
-                    draft, edit, lambda id, fact_id: database.reading.facts.bears(id, but=fact_id)
-                )
-            else:
-                one = AppliedEdit("conflict", edit.note_id, ProposalReason.TARGET_CHANGED, why)
+            one = apply_edit(draft, edit)
+            if one is None:
+                raise _MovedError("a note has changed since")
             applied.append(one)
-            if one.outcome == "conflict":
-                conflicts[edit.proposal.id] = one.error
 
     def in_tables(tables: Tables, entry: str = "") -> None:
-        result, edits = work(tables)
+        result, edits = work(tables, snapshot)
         if edits != expected:
             raise _MovedError("other notes are to be changed by now")
         for edit, one in zip(edits, applied, strict=True):
-            _keep(tables, edit, one, entry, now)
+            # What is as it is to be was not written by this entry.
+            by = entry if one.written else ""
+            tables.insert_row(
+                "note_edits", clash="IGNORE", op=edit.op, proposal_id=edit.proposal.id, fact_id=edit.fact_id,
+                note_id=edit.note_id, expected=edit.expected, content=edit.content, entry_id=by, done_at=now,
+            )  # fmt: skip
+            note_down(
+                tables, edit.proposal, now, event=_OPS[edit.op][0], by=WRITER, reason="", fact_id=edit.fact_id,
+                note_id=edit.note_id, old_content=one.former, new_content=one.now,
+                metadata={"op": edit.op, "entry": by},
+            )  # fmt: skip
         done.append(result)
 
     change_set: ChangeSet | None = None
@@ -136,9 +130,7 @@ def _write(
         change_set = None
         with database.write() as tables:
             in_tables(tables)
-    told = zip(expected, applied, strict=True)
-    refused = [(edit.proposal.id, one.error) for edit, one in told if not one.done]
-    return Written(done[-1], change_set, tuple(refused), unfinished)
+    return Written(done[-1], change_set, unfinished)
 
 
 def beside(work: Callable[[Tables, str], object]) -> Callable[[sqlite3.Connection, str], None]:
@@ -153,40 +145,3 @@ def beside(work: Callable[[Tables, str], object]) -> Callable[[sqlite3.Connectio
             connection.row_factory = None
 
     return within
-
-
-def _keep(tables: Tables, edit: NoteEdit, one: AppliedEdit, entry: str, now: int) -> None:
-    """Keeps what became of a change of a note, in the audit too. A proposal whose note had moved on waits again."""
-    proposal = edit.proposal
-    if one.done:
-        tables.insert_row(
-            "note_edits", clash="IGNORE", op=edit.op, proposal_id=proposal.id, fact_id=edit.fact_id,
-            note_id=one.note_id, expected=edit.expected, content=edit.content, done_at=now,
-            entry_id=entry if one.outcome == "written" else "",
-        )  # fmt: skip
-        if one.note_id != edit.note_id:
-            # The id that was chosen turned out to be taken.
-            tables.run("UPDATE facts SET note_id = ? WHERE id = ?", one.note_id, edit.fact_id)
-            tables.run("UPDATE proposals SET note_id = ? WHERE id = ?", one.note_id, proposal.id)
-    else:
-        _reopen(tables, edit, one)
-    note_down(
-        tables, proposal, now, event=_OPS[edit.op][0] if one.done else one.outcome, by=WRITER,
-        reason=one.reason or one.error, fact_id=edit.fact_id, note_id=one.note_id, old_content=one.former,
-        new_content=one.now, metadata={"op": edit.op, "entry": entry if one.outcome == "written" else ""},
-    )  # fmt: skip
-
-
-def _reopen(tables: Tables, edit: NoteEdit, one: AppliedEdit) -> None:
-    """Lets an accepted proposal wait again whose note had moved on; what it would have denied stands on."""
-    tables.run(
-        "UPDATE proposals SET status = 'review', reason = ?, resolved_at = NULL, resolved_by = '',"
-        " target_content = CASE WHEN ?2 <> '' AND target_note = ?3 THEN ?2 ELSE target_content END WHERE id = ?4",
-        str(one.reason), one.former, edit.note_id, edit.proposal.id,
-    )  # fmt: skip
-    if edit.op == "add":
-        tables.run("DELETE FROM facts WHERE id = ?", edit.fact_id)
-    # Room for a second decision.
-    tables.run("DELETE FROM note_edits WHERE proposal_id = ?", edit.proposal.id)
-    if edit.op == "hide":
-        tables.facts.let_stand(edit.note_id, True)

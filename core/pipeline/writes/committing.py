@@ -59,8 +59,8 @@ class PlannedFact:
 class ExtractPlan:
     """Everything that is to be written about one raw memory, or one window of it. Making it has written nothing.
 
-    snapshot: the notes as they were then. newest: of the facts that were known then. knowledge: whether what
-    it found goes into the graph of entities. warnings: of extraction and decision, in words. calls: to models.
+    newest: of the facts that were known when it was made. knowledge: whether what it found goes into the graph of
+    entities. warnings: of extraction and decision, in words. calls: to models.
     """
 
     job_id: int
@@ -68,7 +68,6 @@ class ExtractPlan:
     mode: Mode
     least_confidence: float
     knowledge: bool
-    snapshot: Snapshot
     newest: int
     facts: tuple[PlannedFact, ...] = ()
     relations: tuple[ExtractedRelation, ...] = ()
@@ -214,11 +213,11 @@ class Committed:
 
 
 def write_plan(
-    writer: Tables, plan: ExtractPlan, *, latency_ms: int | None, now: int
+    writer: Tables, notes: Snapshot, plan: ExtractPlan, *, latency_ms: int | None, now: int
 ) -> tuple[Committed, list[NoteEdit]]:
     """Puts down every fact of a plan, with what became of it and why; and what is to be done to notes. now: in ms."""
     fresh = writer.facts.newest() == plan.newest
-    work = _PlanWrite(writer, plan, latency_ms, now, Execution(writer, plan.snapshot, now, fresh=fresh))
+    work = _PlanWrite(writer, plan, latency_ms, now, Execution(writer, notes, now, fresh=fresh))
     return work.all(), work.execution.edits
 
 

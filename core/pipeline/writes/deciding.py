@@ -23,6 +23,7 @@ from core.pipeline.writes.execution import Execution, ExecutionResult, note_down
 if TYPE_CHECKING:
     from core.memory import Memory
     from core.model.change import ChangeSet
+    from core.model.snapshot import Snapshot
     from core.pipeline.database.connection import Database
     from core.pipeline.database.tables import Tables
     from core.pipeline.records import StoredProposal
@@ -48,20 +49,19 @@ def accept(database: Database, memory: Memory, ids: Iterable[str], *, by: str, n
     """
     with suppress(NuggetsError):
         memory.refresh(patient=False)
-    chosen, snapshot = tuple(dict.fromkeys(ids)), memory.snapshot
+    chosen = tuple(dict.fromkeys(ids))
 
-    def work(writer: Tables) -> tuple[Accepted, list[NoteEdit]]:
-        execution = Execution(writer, snapshot, now, by)
+    def work(writer: Tables, notes: Snapshot) -> tuple[Accepted, list[NoteEdit]]:
+        execution = Execution(writer, notes, now, by)
         return _accept(execution, chosen), execution.edits
 
     done = write_at_once(database, lambda: memory, work, now=now, asked=True)
-    accepted, refused = done.result, dict(done.refused)
-    written = tuple(id for id in accepted.written if id not in refused)
+    accepted, written = done.result, done.result.written
+    later = done.unfinished is not None
     return replace(
         accepted,
-        written=() if done.unfinished else written,
-        waiting=written if done.unfinished else (),
-        skipped=(*accepted.skipped, *refused.items()),
+        written=() if later else written,
+        waiting=written if later else (),
         change_set=done.change_set,
     )
 

@@ -8,13 +8,11 @@ from __future__ import annotations
 import hashlib
 import itertools
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import chain, islice
 from typing import Final, Literal, NamedTuple
 
-from core.errors import ConflictError, NuggetsError
 from core.graph.edits import edit_note, hide_note, link_notes
 from core.model.build import derived_tags
 from core.model.compare import alike
@@ -24,7 +22,7 @@ from core.model.names import DEFAULT_NUGGET, check_nugget_name, iso, known_nugge
 from core.model.note import ORIGIN, Note, custom_tags, normalise_tag, origin_of_note, replace
 from core.pipeline.intake.normalisation import normalise
 from core.pipeline.intake.sentences import sentences
-from core.pipeline.records import ProposalReason, StoredProposal
+from core.pipeline.records import StoredProposal
 from core.pipeline.statements import contradicts_in_words, denies_another, saying, similarity
 from core.text.normalise import code_lines, normalise_content, normalise_line
 
@@ -131,90 +129,48 @@ def note_of(draft: Draft, edit: NoteEdit, id: str) -> Note:
 
 # A change over a draft
 
-_MOST_IDS: Final = 64
 # The reason of the link between a note and the one whose place it took.
 _REPLACES: Final = "replaces"
-_REWORDED: Final = "the note has changed since"
 
 
-@dataclass(frozen=True, slots=True)
-class AppliedEdit:
-    """What became of an edit. note_id: of the note, another than the edit's where that one was taken. error: why not.
-
-    former, now: the note's text before and after; where it had moved on, the former alone.
+class AppliedEdit(NamedTuple):
+    """What became of an edit. written: whether the note was not as the edit wants it before. former, now: the note's
+    text before and after.
     """
 
-    outcome: Literal["written", "unchanged", "conflict", "failed"]
-    note_id: str
-    reason: ProposalReason = ProposalReason.WRITTEN
-    error: str = ""
+    written: bool
     former: str = ""
     now: str = ""
 
-    @property
-    def done(self) -> bool:
-        """Whether the note is as the edit wants it."""
-        return self.outcome in ("written", "unchanged")
 
-
-def apply_edit(draft: Draft, edit: NoteEdit, taken: Callable[[str, str], bool]) -> AppliedEdit:
-    """Lays an edit over the draft; what it cannot do it leaves as it is, and says why. taken: whether another fact than
-    one has a note of an id.
-
-    Doing it again changes nothing: a note that is there already, or was there and was taken out since, is not made
-    again, and a text that is there already is not written again.
+def apply_edit(draft: Draft, edit: NoteEdit) -> AppliedEdit | None:
+    """Lays an edit over the draft; None where the note has moved on since. What is there already is not written again.
+    An added note that takes the place of an old one bears that one's tags, and the two are linked.
     """
-    if edit.op != "hide" and not normalise_content(edit.content):
-        return AppliedEdit("failed", edit.note_id, error="the text is empty")
-    try:
-        return _add(draft, edit, taken) if edit.op == "add" else _change(draft, edit)
-    except ConflictError as error:
-        return AppliedEdit("conflict", edit.note_id, ProposalReason.TARGET_CHANGED, error.what)
-    except NuggetsError as error:
-        return AppliedEdit("failed", edit.note_id, error=error.message)
-
-
-def _add(draft: Draft, edit: NoteEdit, taken: Callable[[str, str], bool]) -> AppliedEdit:
-    """Adds a note; in the place of an old one it bears that one's tags, and the two are linked."""
-    further = note_ids(edit.proposal.nugget, normalise(edit.content).content_hash)
-    # Whoever accepted it chose; the others are for when somebody made a note of that id meanwhile.
-    for id in chain((edit.note_id,), islice(further, _MOST_IDS)):
-        there = draft.note(id)
-        if there is not None and fact_of(there) == edit.fact_id != "":
-            if alike(there.content, normalise_content(edit.content)):
-                return AppliedEdit("unchanged", id)
-            return AppliedEdit("conflict", id, error=_REWORDED)
-        if there is not None or draft.exists(id) or taken(id, edit.fact_id):
-            continue
-        note, old = note_of(draft, edit, id), draft.note(edit.replaces)
+    content, there, hides = normalise_content(edit.content), draft.note(edit.note_id), edit.op == "hide"
+    if edit.op == "add":
+        if draft.exists(edit.note_id):
+            return None
+        note, old = note_of(draft, edit, edit.note_id), draft.note(edit.replaces)
         if old is not None:
             note = replace(note, tags=tuple(dict.fromkeys((*note.tags, *custom_tags(old)))))
         draft.put(note)
         if old is not None:
-            link_notes(draft, id, old.id, _REPLACES)
-        return AppliedEdit("written", id, now=note.content)
-    return AppliedEdit("failed", edit.note_id, error="no id is free for the note")
-
-
-def _change(draft: Draft, edit: NoteEdit) -> AppliedEdit:
-    """Gives a note other words, or hides it."""
-    content, note, hides = normalise_content(edit.content), draft.note(edit.note_id), edit.op == "hide"
-    gone = "no longer exists" if note is None else "has been hidden since" if note.hidden else ""
-    if note is None or note.hidden:
-        if hides or (note is not None and alike(note.content, content)):
-            return AppliedEdit("unchanged", edit.note_id)
-        return AppliedEdit("conflict", edit.note_id, ProposalReason.TARGET_GONE, f"the note {gone}")
-    former = note.content
+            link_notes(draft, note.id, old.id, _REPLACES)
+        return AppliedEdit(True, now=note.content)
+    if there is None or there.hidden:
+        return AppliedEdit(False) if hides else None
+    former = there.content
     if not hides and alike(former, content):
-        return AppliedEdit("unchanged", note.id)
+        return AppliedEdit(False)
     if not alike(former, normalise_content(edit.expected)):
-        return AppliedEdit("conflict", note.id, ProposalReason.TARGET_CHANGED, _REWORDED, former=former)
+        return None
     if hides:
-        hide_note(draft, note.id)
-        return AppliedEdit("written", note.id, former=former)
-    named_so = not note.is_fact and note.title == title_of(former)
-    edit_note(draft, note.id, content=content, title=title_of(content) if named_so else None)
-    return AppliedEdit("written", note.id, former=former, now=content)
+        hide_note(draft, there.id)
+        return AppliedEdit(True, former)
+    named_so = not there.is_fact and there.title == title_of(former)
+    edit_note(draft, there.id, content=content, title=title_of(content) if named_so else None)
+    return AppliedEdit(True, former, content)
 
 
 # What a note says after a change
