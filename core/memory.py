@@ -534,17 +534,19 @@ class Memory:
         with self.guard:
             return self.store.page_preview(change_set)
 
-    def record_decision(self, id: str, reason: str) -> ChangeSet:
+    def record_decision(self, reason: str, beside: Beside | None = None) -> ChangeSet:
         """Puts a decision into the log that touches no note, so that `undo` takes it back; the pipeline follows.
 
-        id: of the entry, 8 hexadecimal digits that no entry has. Raises LockTimeoutError, StorageError, ReadOnlyError.
+        beside: writes what was decided in one transaction with it, see `change`. Raises LockTimeoutError, StorageError,
+        ReadOnlyError; nothing is decided then.
         """
-        made = ChangeSet(id=id, at=self.now(), author=self.author, reason=reason, kind="decision").encodable()
+        id, at = self.stamp()
+        made = ChangeSet(id=id, at=at, author=self.author, reason=reason, kind="decision").encodable()
         with self.guard:
             self.refresh(patient=False)
             self.store.begin_log()
-            self.store.note_down(made, self.author.signature)
-            self.window.made.append(id)
+            made = self.store.note_down(made, self.author.signature, beside)
+            self.window.made.append(made.id)
         return made
 
     def save_settings(self, changes: Mapping[str, Any]) -> ChangeSet:

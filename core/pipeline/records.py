@@ -366,9 +366,7 @@ class NoteHints:
 
 
 class Refused(int):
-    """How many proposals a person refused. change_set: the entry of the log that `undo` takes back, None for none; not
-    yet there where the log could not be written, and put there later.
-    """
+    """How many proposals a person refused. change_set: the entry of the log that `undo` takes back, None for none."""
 
     change_set: ChangeSet | None
 

@@ -534,13 +534,10 @@ class Pipeline:
         """Refuses proposals. Returns how many were still open, with the entry of the log that `undo` takes back: the
         proposals wait again then. Nothing is written into the notes.
         """
-        from core.pipeline.records import Refused
-        from core.pipeline.writes.deciding import new_entry_id, refuse
+        from core.pipeline.writes.deciding import refuse
 
         with self.database.errors():
-            entry_id = new_entry_id(self.memory, self.ids)
-            refused = refuse(self.database, ids, by=by, now=self.now(), entry_id=entry_id)
-            return Refused(len(refused), self._noted(entry_id) if refused else None)
+            return refuse(self.database, self.memory, ids, by=by, now=self.now())
 
     # Hints
 
@@ -555,29 +552,18 @@ class Pipeline:
                 note_id, rows.of_note(note_id), rows.removed_of(note_id), enabled, rows.made_for(note_id)
             )
 
-    def remove_hints(self, note_id: str, hints: Collection[str]) -> ChangeSet | None:
+    def remove_hints(self, note_id: str, hints: Collection[str]) -> ChangeSet:
         """Lets some hints of a note find it no more, also when they are made again; `undo` puts them back. The entry of
-        the log, None where the log cannot be written now. Raises NotFoundError for hints that the note does not have.
+        the log. Raises NotFoundError for hints that the note does not have.
         """
-        from core.pipeline.writes.deciding import new_entry_id, remove_hints
+        from core.pipeline.writes.deciding import remove_hints
 
         with self.database.errors():
-            entry_id = new_entry_id(self.memory, self.ids)
-            removed = remove_hints(
-                self.database, note_id, hints, by=self.author.signature, now=self.now(), entry_id=entry_id
-            )
-            if not removed:
-                raise NotFoundError("the note has no such hint", where=note_id, kept="nothing was changed")
-            return self._noted(entry_id)
-
-    def _noted(self, entry_id: str) -> ChangeSet | None:
-        """The entry of the log that tells of a decision; None where it cannot be written now."""
-        from core.pipeline.writes.deciding import note_decisions
-
-        with contextlib.suppress(NuggetsError):
-            noted = note_decisions(self.database, self.memory)
-            return next((one for one in noted if one.id == entry_id), None)
-        return None
+            by, now = self.author.signature, self.now()
+            removed = remove_hints(self.database, self.memory, note_id, hints, by=by, now=now)
+        if removed is None:
+            raise NotFoundError("the note has no such hint", where=note_id, kept="nothing was changed")
+        return removed
 
     def follow_undo(self) -> int:
         """Follows what a person undid or redid: proposals that they accepted or refused, hints that they removed.

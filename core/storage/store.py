@@ -776,12 +776,15 @@ class Store:
                 return 0
             return carry(self._journal, before, entries, after, id=id, at=at)
 
-    def note_down(self, change_set: ChangeSet, made_by: str) -> None:
-        """Puts a change set into the log that had nothing left to write. Raises LockTimeoutError, StorageError."""
-        if self._journal.is_open:
-            with locked(self.home):
-                self._open_to_write()
-                self._journal.note_down(change_set, by(made_by))
+    def note_down(self, change_set: ChangeSet, made_by: str, beside: Beside | None = None) -> ChangeSet:
+        """Puts a change set into the log that had nothing left to write; as it stands there. beside: as for `apply`.
+        Raises LockTimeoutError, StorageError.
+        """
+        if not self._journal.is_open:
+            return change_set
+        with locked(self.home):
+            self._open_to_write()
+            return self._journal.note_down(change_set, by(made_by), beside)
 
     def clear_history(self) -> None:
         """Empties the log. Raises LockTimeoutError, StorageError, ReadOnlyError."""

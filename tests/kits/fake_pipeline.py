@@ -217,7 +217,7 @@ class FakePipeline:
         self._called("refuse")
         wanted = [one for one in self.waiting if one.id in set(ids)]
         self._settle(wanted, "rejected", by)
-        done = self.memory.record_decision(f"{len(self.calls):08x}", f"refused {len(wanted)} proposals")
+        done = self.memory.record_decision(f"refused {len(wanted)} proposals")
         self.entries[done.id] = wanted
         return Refused(len(wanted), done)
 

@@ -70,7 +70,7 @@ class Writes:
         self.memory = Memory.open(home, author=Author("pipeline"))
         self.database = Database.open(home)
         self.now = NOW
-        self._handed = self._decided = 0
+        self._handed = 0
 
     def __enter__(self) -> Self:
         return self
@@ -134,9 +134,7 @@ class Writes:
 
     def refuse(self, *ids: str) -> int:
         self.now += 1_000
-        self._decided += 1
-        entry = f"{self._decided:08x}"
-        return len(deciding.refuse(self.database, ids, by="person", now=self.now, entry_id=entry))
+        return deciding.refuse(self.database, self.memory, ids, by="person", now=self.now)
 
     def proposals(self, *, all: bool = True) -> tuple[StoredProposal, ...]:
         """The newest first."""

@@ -315,13 +315,12 @@ END;
 CREATE TRIGGER hints_go AFTER DELETE ON note_links BEGIN
     DELETE FROM hints WHERE note_id = old.note_id;
 END;
--- Decisions of people that touch no note, under the entry of the log by which they are undone. noted: whether the log
--- has it. undone: whether it is undone at present. items: JSON, of refused proposals with how each stood before, or where
--- a note is named, of its hints that were removed: these stay so when hints are made again.
+-- Decisions of people that touch no note, under the entry of the log by which they are undone. undone: whether it is
+-- undone at present. items: JSON, of refused proposals with how each stood before, or where a note is named, of its hints
+-- that were removed: these stay so when hints are made again.
 CREATE TABLE decisions (
-    entry_id TEXT PRIMARY KEY, reason TEXT NOT NULL, author TEXT NOT NULL, at INTEGER NOT NULL,
-    noted INTEGER NOT NULL DEFAULT 0, undone INTEGER NOT NULL DEFAULT 0, note_id TEXT NOT NULL, items TEXT NOT NULL
-    ) WITHOUT ROWID, STRICT;
+    entry_id TEXT PRIMARY KEY, author TEXT NOT NULL, at INTEGER NOT NULL, undone INTEGER NOT NULL DEFAULT 0,
+    note_id TEXT NOT NULL, items TEXT NOT NULL) WITHOUT ROWID, STRICT;
 CREATE INDEX decisions_note ON decisions (note_id) WHERE note_id <> '';
 -- The runs of repairs, which all processes share: by them cooldowns and hourly budgets go. left: how many things there
 -- were to put right. improved: 0 for one that did not help and is not tried again for a day.

@@ -243,12 +243,10 @@ class Worker:
         if not (decided or learned):
             return
         from core.pipeline.removal import follow_shown
-        from core.pipeline.writes.deciding import follow_undo, note_decisions
+        from core.pipeline.writes.deciding import follow_undo
         from core.pipeline.writes.following import sync_from_notes
 
         memory, now = self._memory(), self._now()
-        if decided:
-            note_decisions(self._database, memory)
         follow_shown(self._database, memory, now=now)
         follow_undo(self._database, memory, now=now)
         if learned:

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from core.errors import NotFoundError, NuggetsError
+from core.errors import NuggetsError
 from core.pipeline.database.proposals import OPEN
 from core.pipeline.intake.normalisation import normalise
-from core.pipeline.records import Accepted, ProposalReason
+from core.pipeline.records import Accepted, ProposalReason, Refused
 from core.pipeline.statements import Saying, saying, says_the_same
-from core.pipeline.writes.at_once import write_at_once
+from core.pipeline.writes.at_once import beside, write_at_once
 from core.pipeline.writes.execution import Execution, ExecutionResult, note_down, record, stand_together
 
 if TYPE_CHECKING:
@@ -219,88 +219,61 @@ def _replaced(chosen: Sequence[StoredProposal]) -> frozenset[str]:
     )
 
 
-def refuse(database: Database, ids: Iterable[str], *, by: str, now: int, entry_id: str) -> tuple[str, ...]:
-    """Settles open proposals without doing what they say; the ids of those. Their facts are not proposed again.
-
-    entry_id: of the entry of the log that is to tell of it.
+def refuse(database: Database, memory: Memory, ids: Iterable[str], *, by: str, now: int) -> Refused:
+    """Settles open proposals without doing what they say, with an entry of the log. Their facts are not proposed again.
+    Raises what keeps the log from being written; nothing is refused then.
     """
+    found = filter(None, map(database.reading.proposals.by_id, dict.fromkeys(ids)))
+    waiting = [one for one in found if one.open]
+    if not waiting:
+        return Refused(0)
+    # It stands within sentences, which end for themselves.
+    said = " ".join((waiting[0].content or waiting[0].target_content).split()).removesuffix(".")
+    if len(said) > _LONGEST_REASON:
+        said = f"{said[: _LONGEST_REASON - 1].rstrip()}…"
+    told = f"refused {len(waiting):,} proposals" if len(waiting) > 1 else f"refused: {said}"
     outcome = ExecutionResult("rejected", ProposalReason.REFUSED)
-    refused: list[StoredProposal] = []
-    with database.write() as writer:
-        for proposal in filter(None, map(writer.proposals.by_id, dict.fromkeys(ids))):
+    before: list[tuple[str, str, str]] = []
+
+    def settle(writer: Tables, entry_id: str) -> None:
+        for proposal in filter(None, (writer.proposals.by_id(one.id) for one in waiting)):
             if proposal.open:
                 writer.proposals.resolve(proposal.id, "rejected", reason=outcome.reason, by=by, now=now)
                 record(writer, proposal, outcome, now, event="refused", by=by)
-                refused.append(proposal)
-        if refused:
-            # It stands within sentences, which end for themselves.
-            said = " ".join((refused[0].content or refused[0].target_content).split()).removesuffix(".")
-            if len(said) > _LONGEST_REASON:
-                said = f"{said[: _LONGEST_REASON - 1].rstrip()}…"
-            told = f"refused {len(refused):,} proposals" if len(refused) > 1 else f"refused: {said}"
-            before = [(one.id, one.status, one.reason) for one in refused]
-            _store_decision(writer, entry_id, told, by, now, "", before)
-    return tuple(one.id for one in refused)
+                before.append((proposal.id, proposal.status, proposal.reason))
+        _store_decision(writer, entry_id, by, now, "", before)
+
+    change_set = memory.record_decision(told, beside(settle))
+    return Refused(len(before), change_set)
 
 
 def remove_hints(
-    database: Database, note_id: str, hints: Collection[str], *, by: str, now: int, entry_id: str
-) -> tuple[str, ...]:
-    """Removes hints of a note, for good until it is undone; those that it had. entry_id: of the log's entry for it."""
-    with database.write() as writer:
-        removed = tuple(hint for hint in dict.fromkeys(hints) if writer.hints.remove(note_id, hint))
-        if removed:
-            many = len(removed) > 1
-            said = f"removed {len(removed)} hints of a note" if many else f'removed the hint "{removed[0]}"'
-            _store_decision(writer, entry_id, said, by, now, note_id, removed)
-    return removed
+    database: Database, memory: Memory, note_id: str, hints: Collection[str], *, by: str, now: int
+) -> ChangeSet | None:
+    """Removes hints of a note, for good until it is undone: the entry of the log; None where it has none of them."""
+    held = {hint.casefold() for hint in database.reading.hints.of_note(note_id)}
+    removed = [hint for hint in dict.fromkeys(hints) if hint.casefold() in held]
+    if not removed:
+        return None
 
+    def remove(writer: Tables, entry_id: str) -> None:
+        for hint in removed:
+            writer.hints.remove(note_id, hint)
+        _store_decision(writer, entry_id, by, now, note_id, removed)
 
-# Decisions without notes, in the log
+    many = len(removed) > 1
+    said = f"removed {len(removed)} hints of a note" if many else f'removed the hint "{removed[0]}"'
+    return memory.record_decision(said, beside(remove))
 
 
 def _store_decision(
-    writer: Tables, entry_id: str, reason: str, author: str, at: int, note_id: str, items: Sequence[object]
+    writer: Tables, entry_id: str, author: str, at: int, note_id: str, items: Sequence[object]
 ) -> None:
     """items: removed hints of a note, or refused proposals, each with its status and reason before."""
     writer.insert_row(
-        "decisions", entry_id=entry_id, reason=reason, author=author, at=at, note_id=note_id,
+        "decisions", entry_id=entry_id, author=author, at=at, note_id=note_id,
         items=json.dumps(items, ensure_ascii=False),
     )  # fmt: skip
-
-
-def new_entry_id(memory: Memory, ids: Callable[[], str]) -> str:
-    """The id of an entry that the log does not have. ids: new hexadecimal digits a call, 8 of them or more."""
-    made = ids()[-8:]
-    # Where the log cannot be read, the entry gets there later; ids are drawn from four thousand million.
-    with suppress(NuggetsError):
-        while _entry(memory, made) is not None:
-            made = ids()[-8:]
-    return made
-
-
-def note_decisions(database: Database, memory: Memory) -> tuple[ChangeSet, ...]:
-    """Puts those decisions into the log that it does not have; what was put there, oldest first.
-
-    The decision itself is safe before: one that a crash kept from the log gets there later. Raises what keeps the
-    log or the database from being written.
-    """
-    made = []
-    unnoted = database.reading.ask(
-        "SELECT entry_id, reason FROM decisions WHERE noted = 0 ORDER BY at, entry_id"
-    )
-    for entry_id, reason in unnoted.fetchall():
-        made.append(_entry(memory, entry_id) or memory.record_decision(entry_id, reason))
-        with database.write() as writer:
-            writer.run("UPDATE decisions SET noted = 1 WHERE entry_id = ?", entry_id)
-    return tuple(made)
-
-
-def _entry(memory: Memory, entry_id: str) -> ChangeSet | None:
-    try:
-        return memory.history.entry(entry_id).change_set
-    except NotFoundError:
-        return None
 
 
 # What was undone and redone
@@ -331,7 +304,7 @@ def follow_undo(database: Database, memory: Memory, *, now: int) -> int:
     taken_back = memory.history.taken_back()
     undone = json.dumps(sorted({id.partition(".")[0] for id in taken_back}))
     done, reader = 0, database.reading
-    known = reader.ask("SELECT * FROM decisions WHERE noted = 1 ORDER BY at, entry_id").fetchall()
+    known = reader.ask("SELECT * FROM decisions ORDER BY at, entry_id").fetchall()
     turned = [one for one in known if (one["entry_id"] in taken_back) != bool(one["undone"])]
     if turned:
         with database.write() as writer:

@@ -487,10 +487,15 @@ class Journal(Database):
         fold_recalls(connection, seq)
         return seq, kept
 
-    def note_down(self, change_set: ChangeSet, made_by: Maker) -> ChangeSet:
-        """Records a change that is in the files already. Returns it under the id that it has here."""
+    def note_down(self, change_set: ChangeSet, made_by: Maker, beside: Beside | None = None) -> ChangeSet:
+        """Records a change that is in the files already. Returns it under the id that it has here. beside: as for
+        `begin`.
+        """
         with self.transaction() as connection:
-            return self.record(connection, change_set, made_by)[1]
+            kept = self.record(connection, change_set, made_by)[1]
+            if beside is not None:
+                beside(connection, kept.id)
+            return kept
 
     def note_down_mends(self, mine: Attribution) -> None:
         """Records an entry for files that changed without any note or fact."""

@@ -13,6 +13,7 @@ from core.errors import InvalidInputError, StorageError
 from core.memory import Memory
 from core.model.change import PERSON
 from core.pipeline.service import Pipeline
+from core.storage.journal.journal import Journal
 
 TEXT = "The office is in Berlin. The team meets on Monday."
 
@@ -91,22 +92,19 @@ def test_what_was_decided_since_an_undo_is_not_refused_by_redoing_it(pipeline: P
     assert (one.content, "applied", "") in stands(pipeline)
 
 
-def test_a_refusal_that_a_crash_kept_from_the_log_gets_there_later(
-    pipeline: Pipeline, clock: Clock, monkeypatch: pytest.MonkeyPatch
+def test_where_the_log_cannot_be_written_nothing_is_refused(
+    pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(self: Memory, id: str, reason: str) -> None:
+    def broken(*_: object) -> None:
         raise StorageError("no space left")
 
+    before = stands(pipeline)
     with monkeypatch.context() as broken_log:
-        broken_log.setattr(Memory, "record_decision", broken)
-        done = pipeline.refuse([pipeline.proposals()[0].id])
-    assert (int(done), done.change_set) == (1, None)
-    clock.forward(minutes=2)
-    drain(pipeline)
-    assert len([entry for entry in pipeline.memory.history.log() if entry.change_set.kind == "decision"]) == 1
-    pipeline.memory.history.undo()
-    assert pipeline.follow_undo() == 1
-    assert len(pipeline.proposals()) == 2
+        broken_log.setattr(Journal, "record", broken)
+        with pytest.raises(StorageError):
+            pipeline.refuse([pipeline.proposals()[0].id])
+    assert stands(pipeline) == before
+    assert pipeline.refuse([pipeline.proposals()[0].id]) == 1
 
 
 def test_a_refusal_of_nothing_leaves_no_entry(pipeline: Pipeline) -> None:
