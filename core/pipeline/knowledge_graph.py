@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
-from core.errors import ErrorCode, InvalidInputError, NotFoundError, NuggetsError
+from core.errors import ErrorCode, InvalidInputError, NotFoundError
 from core.pipeline.database import entities
 from core.pipeline.database.connection import Database
 from core.pipeline.database.entities import Kind, StoredAttribute
@@ -127,59 +126,37 @@ def outdates(newer: StoredAttribute, older: StoredAttribute) -> Signal | None:
     )
 
 
-# So many raw memories are brought in at once.
-BATCH_SIZE: Final = 20
-
-
-@dataclass(slots=True)
-class GraphUpdate:
-    """What came of raw memories: ids of these, how many relations were written, and attributes are new or flagged.
-
-    warnings: what went wrong; the facts are untouched by it.
+class GraphUpdate(NamedTuple):
+    """What came of a text: how many relations were written, and attributes are new or flagged. warning: what went
+    wrong, "" for nothing; the facts are untouched by it.
     """
 
-    raws: list[str] = field(default_factory=list)
     relations: int = 0
     attributes: int = 0
     flagged: int = 0
-    warnings: list[str] = field(default_factory=list)
+    warning: str = ""
 
 
-def update_graph(
-    database: Database, configuration: PipelineConfiguration, now: int, *, most: int = BATCH_SIZE
-) -> GraphUpdate:
-    """Brings in what waits, of so many raw memories at most, in one transaction. now: epoch ms.
-
-    What fails becomes a warning and is not tried again, unless the database was only busy or the disk full.
+def bring_in(writer: Tables, raw_id: str, configuration: PipelineConfiguration, now: int) -> GraphUpdate:
+    """Brings into the graph what a model found in a text, and the facts of it that stand, in the caller's transaction;
+    doing it again changes nothing. What fails is left out.
     """
-    done = GraphUpdate()
-    waits = "SELECT id FROM raw_memories WHERE knowledge_due = 1 ORDER BY created_at, rowid LIMIT ?"
-    if not configuration.graph.enabled or not database.reading.has(waits, 1):
-        return done
+    if not configuration.graph.enabled:
+        return GraphUpdate()
+    writer.run("SAVEPOINT knowledge")
     try:
-        # What a power cut takes is still due afterwards.
-        with database.write(lasting=False) as writer:
-            for raw_id in writer.column(waits, most):
-                writer.run("SAVEPOINT one_memory")
-                try:
-                    _update_from_raw(writer, raw_id, configuration, now, done)
-                    done.raws.append(raw_id)
-                except (sqlite3.IntegrityError, sqlite3.DataError, ValueError) as error:
-                    writer.run("ROLLBACK TO one_memory")
-                    done.warnings.append(f"could not store the entities of {raw_id}: {error}")
-                writer.run("UPDATE raw_memories SET knowledge_due = 0 WHERE id = ?", raw_id)
-                writer.run("RELEASE one_memory")
-    except NuggetsError as error:
-        return GraphUpdate(warnings=[f"entities are not stored yet: {error.message}"])
+        done = _bring_in(writer, raw_id, configuration, now)
+    except (sqlite3.IntegrityError, sqlite3.DataError, ValueError) as error:
+        writer.run("ROLLBACK TO knowledge")
+        done = GraphUpdate(warning=f"could not store the entities of {raw_id}: {error}")
+    writer.run("RELEASE knowledge")
     return done
 
 
-def _update_from_raw(
-    writer: Tables, raw_id: str, configuration: PipelineConfiguration, now: int, done: GraphUpdate
-) -> None:
+def _bring_in(writer: Tables, raw_id: str, configuration: PipelineConfiguration, now: int) -> GraphUpdate:
     ends = persist_relations(writer, raw_id, writer.raw.found_in(raw_id), now)
-    done.relations += len(ends)
     touched: dict[int, None] = {}
+    attributes = flagged = 0
     facts = writer.ask(
         # That stand and hang on no entity yet.
         "SELECT id, content, normalised_content, confidence FROM facts WHERE raw_id = ? AND status = 'active'"
@@ -200,19 +177,20 @@ def _update_from_raw(
         if made is None:
             continue
         touched[entity_id] = None
-        done.attributes += 1
+        attributes += 1
         for clause in writer.entities.attributes_of_raw(raw_id):
             # The fact stands instead of the clause that the rules read out of the same sentence.
             if clause.entity_id == entity_id and normalised == f"{name} {clause.normalised_content}":
                 writer.entities.retract(clause.id, made, "says the same", now)
     for attribute in writer.entities.attributes_of_raw(raw_id):
-        done.flagged += flag_outdated(writer, attribute, now)
+        flagged += flag_outdated(writer, attribute, now)
     for entity_id in touched:
         # What is said of an entity within that time is asked about at once.
         writer.jobs.enqueue(
             type="structural_classify", target=str(entity_id), max_attempts=configuration.worker.max_retries,
             now=now, rest_ms=configuration.structural.poll_interval_ms,
         )  # fmt: skip
+    return GraphUpdate(len(ends), attributes, flagged)
 
 
 # What a person says of entities

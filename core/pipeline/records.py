@@ -682,8 +682,8 @@ class TickResult:
     """What one tick did. job: the one that was worked on, as it is now; None when none could be. notes: how many
     were written.
 
-    known: raw memories whose relations came into the knowledge graph. delay_ms: how long a loop
-    may rest before the next one, 0 for not at all. read: whether the job got on: it was done, or a part of its text.
+    delay_ms: how long a loop may rest before the next one, 0 for not at all. read: whether the job got on: it was done,
+    or a part of its text.
     linked: notes of which is known anew what they name. swept: rows that were kept long enough and are deleted.
     repaired: what maintenance put right. embedded: texts of which a vector was made, or tried.
     """
@@ -692,7 +692,6 @@ class TickResult:
     reaped: int = 0
     job: Job | None = None
     notes: int = 0
-    known: int = 0
     delay_ms: int = 0
     warnings: tuple[str, ...] = ()
     read: bool = False
@@ -707,7 +706,6 @@ class TickResult:
             self.released,
             self.reaped,
             self.job,
-            self.known,
             self.linked,
             self.swept,
             self.repaired,

@@ -516,14 +516,10 @@ class Pipeline:
 
     def accept(self, ids: Iterable[str], by: str = "person") -> records.Accepted:
         """Accepts proposals and writes them into the notes at once, as one change set that `undo` undoes."""
-        from core.pipeline.knowledge_graph import update_graph
         from core.pipeline.writes.deciding import accept
 
         with self.database.errors():
-            done = accept(self.database, self.memory, ids, by=by, now=self.now())
-            if done.written or done.waiting:
-                update_graph(self.database, self.configuration, self.now())
-        return done
+            return accept(self.database, self.memory, self.configuration, ids, by=by, now=self.now())
 
     def above(self, confidence: float) -> tuple[str, ...]:
         """The ids of the open additions with at least this confidence (0 to 1) that no rule objects to."""

@@ -15,7 +15,7 @@ from core.pipeline.database.connection import Database
 from core.pipeline.database.entities import Kind
 from core.pipeline.extract import ExtractedRelation
 from core.pipeline.intake.normalisation import normalise
-from core.pipeline.knowledge_graph import GraphUpdate, update_graph
+from core.pipeline.knowledge_graph import GraphUpdate, bring_in
 from core.pipeline.models.provider import Provider
 from core.pipeline.records import EntityPage, Job
 from core.pipeline.writes.submit import Submission, store_submission
@@ -39,6 +39,7 @@ class Knowledge:
     ) -> None:
         self.configuration = configuration or PipelineConfiguration()
         self.database = Database.open(home, seconds=seconds)
+        self._found: list[str] = []
 
     def __enter__(self) -> Self:
         return self
@@ -53,20 +54,22 @@ class Knowledge:
         store_submission(self.database, self.configuration, Submission(text), raw_id=raw_id, now=at)
         return raw_id
 
-    def find(
-        self, raw_id: str, *relations: ExtractedRelation, said: tuple[str, ...] = (), due: bool = True
-    ) -> None:
+    def find(self, raw_id: str, *relations: ExtractedRelation, said: tuple[str, ...] = ()) -> None:
         """What extraction commits for a raw memory: relations, and the facts that were accepted."""
         with self.database.write() as writer:
-            writer.run(
-                "UPDATE raw_memories SET relations = ?, knowledge_due = ? WHERE id = ?",
-                json.dumps([astuple(one) for one in relations]), int(due), raw_id,
-            )  # fmt: skip
+            found = json.dumps([astuple(one) for one in relations])
+            writer.run("UPDATE raw_memories SET relations = ? WHERE id = ?", found, raw_id)
             for number, content in enumerate(said):
                 writer.facts.insert(_fact(f"fact-{raw_id}-{number}", raw_id, content))
+        self._found.append(raw_id)
 
     def bring_in(self, now: int = 5) -> GraphUpdate:
-        return update_graph(self.database, self.configuration, now)
+        """Brings into the graph what was found since; what came of the last text."""
+        found, self._found, done = self._found, [], GraphUpdate()
+        with self.database.write() as writer:
+            for raw_id in found:
+                done = bring_in(writer, raw_id, self.configuration, now)
+        return done
 
     def learn(
         self, raw_id: str, *relations: ExtractedRelation, said: tuple[str, ...] = (), at: int = 1

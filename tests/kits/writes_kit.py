@@ -130,7 +130,7 @@ class Writes:
 
     def accept(self, *ids: str, by: str = "person") -> Accepted:
         self.now += 1_000
-        return deciding.accept(self.database, self.memory, ids, by=by, now=self.now)
+        return deciding.accept(self.database, self.memory, self.configuration, ids, by=by, now=self.now)
 
     def refuse(self, *ids: str) -> int:
         self.now += 1_000

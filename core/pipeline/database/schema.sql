@@ -1,6 +1,6 @@
 -- The pipeline's tables. Times are epoch milliseconds, confidences lie in 0 to 1, JSON columns hold objects.
 -- What was submitted, to the letter. duplicate_of: an earlier raw memory that says the same; it has the job.
--- relations: what a model found in it, kept in every mode; brought into the graph while knowledge_due is 1. removed_at:
+-- relations: what a model found in it, kept in every mode. removed_at:
 -- since when a person removed it; hidden_notes: which notes that hid; gone_at: since when it is deleted and can be brought back no more, its content empty.
 CREATE TABLE raw_memories (
     id TEXT PRIMARY KEY, content TEXT NOT NULL, content_hash TEXT NOT NULL,
@@ -9,10 +9,9 @@ CREATE TABLE raw_memories (
     status TEXT NOT NULL CHECK (status IN ('queued', 'held', 'extracted', 'skipped', 'duplicate', 'failed')),
     duplicate_of TEXT REFERENCES raw_memories (id) ON DELETE SET NULL, protected INTEGER NOT NULL DEFAULT 0,
     created_at INTEGER NOT NULL, extracted_at INTEGER, model TEXT NOT NULL DEFAULT '',
-    prompt_version TEXT NOT NULL DEFAULT '', relations TEXT NOT NULL DEFAULT '[]', knowledge_due INTEGER NOT NULL DEFAULT 0,
+    prompt_version TEXT NOT NULL DEFAULT '', relations TEXT NOT NULL DEFAULT '[]',
     removed_at INTEGER, removed_by TEXT NOT NULL DEFAULT '', hidden_notes TEXT NOT NULL DEFAULT '[]', gone_at INTEGER) STRICT;
 CREATE INDEX raw_held ON raw_memories (created_at) WHERE status = 'held';
-CREATE INDEX raw_knowledge_due ON raw_memories (created_at) WHERE knowledge_due = 1;
 CREATE INDEX raw_removed ON raw_memories (id, removed_at) WHERE removed_at IS NOT NULL AND gone_at IS NULL;
 CREATE INDEX raw_hash ON raw_memories (nugget, content_hash);
 CREATE INDEX raw_source ON raw_memories (source_id) WHERE source_id <> '';
@@ -429,7 +428,7 @@ AND NOT EXISTS (SELECT 1 FROM relations WHERE target_id = entities.id);
 CREATE VIEW removable_texts AS
 SELECT raw.id, raw.removed_at FROM raw_memories AS raw
 WHERE raw.removed_at IS NOT NULL AND raw.gone_at IS NULL AND raw.protected = 0
-AND raw.knowledge_due = 0 AND raw.status NOT IN ('queued', 'held')
+AND raw.status NOT IN ('queued', 'held')
 AND NOT EXISTS (SELECT 1 FROM facts WHERE raw_id = raw.id AND status = 'active')
 AND NOT EXISTS (SELECT 1 FROM open_proposals WHERE raw_id = raw.id)
 AND NOT EXISTS (SELECT 1 FROM proposals AS mine JOIN open_proposals AS other ON other.target_note = mine.id

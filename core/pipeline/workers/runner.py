@@ -13,7 +13,6 @@ from core.errors import Notice, NuggetsError
 from core.pipeline.database.connection import Database
 from core.pipeline.database.jobs import Lease, LostLeaseError
 from core.pipeline.database.tables import PAUSED, SWEPT
-from core.pipeline.knowledge_graph import BATCH_SIZE, GraphUpdate, update_graph
 from core.pipeline.modes import Mode, mode
 from core.pipeline.note_linking import NoteLinking
 from core.pipeline.queue import Failure, failure_of, jitter_ms, poll_delay_ms
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
     from core.pipeline.fetch import Network
     from core.pipeline.model_calls import ModelCaller
 
-# So long what is known gathers before it is brought into the graph.
-_GATHERS_MS: Final = 2_000
 # How often it is looked what people did to the notes, and which notes others wrote.
 _LOOK_EVERY_MS: Final = 60_000
 # Of a sweep so much at a time: jobs go on in between.
@@ -177,7 +174,6 @@ class Worker:
         self._failures = 0
         self._rests = False
         self._kept_by = ""
-        self._gathers_since: int | None = None
         # When each thing that is done now and then was done last.
         self._done_at: dict[str, int] = {}
 
@@ -187,13 +183,11 @@ class Worker:
         What a job raises becomes its outcome; errors of the database are raised.
         """
         with self._turn:
-            began, works = self._now(), self._may_lease(configuration)
+            works = self._may_lease(configuration)
             done = self._take_back(configuration)
             if works:
                 done = self._one_job(done, configuration, caller)
             idle = done.job is None
-            known = self._update_graph(configuration, began, idle=idle)
-            done = replace(done, known=len(known.raws), warnings=(*done.warnings, *known.warnings))
             if idle:
                 # What keeps the files from being read is told by who needs them; it is looked again in a minute.
                 with contextlib.suppress(NuggetsError):
@@ -219,19 +213,6 @@ class Worker:
         return True
 
     # Beside the jobs
-
-    def _update_graph(self, configuration: PipelineConfiguration, began: int, *, idle: bool) -> GraphUpdate:
-        """Brings in what is known by now: of several memories at once, but none of it waits for long.
-
-        began: when this tick did, epoch ms.
-        """
-        gathers = self._gathers_since = began if self._gathers_since is None else self._gathers_since
-        waits = not idle and 0 <= self._now() - gathers < _GATHERS_MS
-        due = "SELECT count(*) FROM raw_memories WHERE knowledge_due = 1"
-        if waits and self._database.reading.count(due) < BATCH_SIZE:
-            return GraphUpdate()
-        self._gathers_since = None
-        return update_graph(self._database, configuration, self._now(), most=BATCH_SIZE)
 
     def _follow(self) -> None:
         """Takes over what people did to the notes meanwhile, once a minute."""

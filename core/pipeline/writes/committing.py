@@ -14,12 +14,14 @@ from core.pipeline.database.tables import Tables
 from core.pipeline.decide import Action, Proposal
 from core.pipeline.extract import ExtractedFact, ExtractedRelation
 from core.pipeline.intake.normalisation import Normalised, normalise
+from core.pipeline.knowledge_graph import bring_in
 from core.pipeline.modes import Mode
 from core.pipeline.records import ProposalReason, ProposalStatus, RawMemory, RawStatus, StoredProposal
 from core.pipeline.statements import corrects, denies_another, saying
 from core.pipeline.windows import Reading
 from core.pipeline.writes.execution import Execution, ExecutionResult, note_down, record
 from core.pipeline.writes.notes import NoteEdit
+from core.settings.pipeline_sections import PipelineConfiguration
 from core.text.normalise import encodable
 
 # In the audit: what became of a fact that a later one of the same text corrects.
@@ -59,15 +61,14 @@ class PlannedFact:
 class ExtractPlan:
     """Everything that is to be written about one raw memory, or one window of it. Making it has written nothing.
 
-    newest: of the facts that were known when it was made. knowledge: whether what it found goes into the graph of
-    entities. warnings: of extraction and decision, in words. calls: to models.
+    newest: of the facts that were known when it was made. warnings: of extraction and decision, in words. calls: to
+    models.
     """
 
     job_id: int
     raw: RawMemory
     mode: Mode
-    least_confidence: float
-    knowledge: bool
+    configuration: PipelineConfiguration
     newest: int
     facts: tuple[PlannedFact, ...] = ()
     relations: tuple[ExtractedRelation, ...] = ()
@@ -240,22 +241,20 @@ class _PlanWrite:
 
     def all(self) -> Committed:
         plan, writer, id = self.plan, self.writer, self.plan.raw.id
-        for planned in corrected(plan.facts, plan.least_confidence):
+        for planned in corrected(plan.facts, plan.configuration.extraction.min_confidence):
             self._write(planned)
-        # What a model found beside the facts goes into the graph now, or once a person accepts one. Of another part of
-        # the text it is added to what still waits.
-        due = plan.knowledge and plan.mode.writes_notes
-        waits = writer.has("SELECT 1 FROM raw_memories WHERE id = ? AND knowledge_due", id)
-        kept = writer.raw.found_in(id) if plan.reading.before.begun and (waits or not due) else ()
+        # What a model found beside the facts goes into the graph now, and whenever a person accepts one. Of another
+        # part of the text it is added to what was found before.
+        kept = writer.raw.found_in(id) if plan.reading.before.begun else ()
         found = [
             [encodable(part) if isinstance(part, str) else part for part in astuple(one)]
             for one in (*kept, *plan.relations)
         ]
         writer.run(
-            "UPDATE raw_memories SET relations = ?, knowledge_due = ? WHERE id = ?",
-            json.dumps(found, ensure_ascii=False), int(due), id,
-        )  # fmt: skip
-        result = self._result()
+            "UPDATE raw_memories SET relations = ? WHERE id = ?", json.dumps(found, ensure_ascii=False), id
+        )
+        warning = bring_in(writer, id, plan.configuration, self.now).warning if plan.mode.writes_notes else ""
+        result = self._result(filter(None, (warning,)))
         if plan.reading.outcome not in ("goes_on", "failed"):
             # One that says too little for a model to be asked is skipped.
             status: RawStatus = "extracted" if result["calls"] else "skipped"
@@ -345,7 +344,7 @@ class _PlanWrite:
     ) -> tuple[StoredProposal, Ruling]:
         """Within one text the later statement wins by itself, also over what an earlier window of it gave."""
         fact, plan = planned.fact, self.plan
-        is_said = not fact.review_needed and fact.confidence >= plan.least_confidence
+        is_said = not fact.review_needed and fact.confidence >= plan.configuration.extraction.min_confidence
         if not (
             plan.reading.before.begun and proposal.changes and is_said and planned.said.normalised_content
         ):
@@ -409,10 +408,10 @@ class _PlanWrite:
             return Ruling("skipped", ProposalReason.REPLACED)
         same_text = normalise(proposal.target_content).content_hash == said.content_hash
         rule = ruling(
-            proposal.action, plan.mode, plan.least_confidence, confidence=proposal.fact_confidence,
-            normalised=said.normalised_content, grounded=proposal.grounded, order=planned.fact.order,
-            contradictory=bool(planned.contradiction), unchecked=planned.unchecked, pinned=planned.pinned,
-            repeats=proposal.decided_by == "rule" and same_text,
+            proposal.action, plan.mode, plan.configuration.extraction.min_confidence,
+            confidence=proposal.fact_confidence, normalised=said.normalised_content, grounded=proposal.grounded,
+            order=planned.fact.order, contradictory=bool(planned.contradiction), unchecked=planned.unchecked,
+            pinned=planned.pinned, repeats=proposal.decided_by == "rule" and same_text,
         )  # fmt: skip
         if rule.status == "skipped" or proposal.action != "add":
             return rule
@@ -436,7 +435,7 @@ class _PlanWrite:
             blockedDestructive=proposal.status == "blocked", skippedLowConfidence=unsure,
         )  # fmt: skip
 
-    def _result(self) -> dict[str, Any]:
+    def _result(self, warnings: Iterable[str]) -> dict[str, Any]:
         """The result of the job, this part of its text with those before."""
         plan, before = self.plan, self.plan.reading.so_far
         counts = {
@@ -452,7 +451,7 @@ class _PlanWrite:
             **{name: before.get(name, 0) + number for name, number in counts.items()},
             "model": plan.model or before.get("model", ""),
             "promptVersion": plan.prompt_version,
-            "warnings": [*before.get("warnings", ()), *plan.warnings][:_MOST_WARNINGS],
+            "warnings": [*before.get("warnings", ()), *plan.warnings, *warnings][:_MOST_WARNINGS],
             **plan.reading.result(self.now),
         }
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from core.errors import NuggetsError
 from core.pipeline.database.proposals import OPEN
 from core.pipeline.intake.normalisation import normalise
+from core.pipeline.knowledge_graph import bring_in
 from core.pipeline.records import Accepted, ProposalReason, Refused
 from core.pipeline.statements import Saying, saying, says_the_same
 from core.pipeline.writes.at_once import beside, write_at_once
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from core.pipeline.database.tables import Tables
     from core.pipeline.records import StoredProposal
     from core.pipeline.writes.notes import NoteEdit
+    from core.settings.pipeline_sections import PipelineConfiguration
 
 # Of the proposals that wait the newest are looked at.
 _MOST_REPEATED: Final = 500
@@ -40,7 +42,15 @@ TOLD: Final = {
 }
 
 
-def accept(database: Database, memory: Memory, ids: Iterable[str], *, by: str, now: int) -> Accepted:
+def accept(
+    database: Database,
+    memory: Memory,
+    configuration: PipelineConfiguration,
+    ids: Iterable[str],
+    *,
+    by: str,
+    now: int,
+) -> Accepted:
     """Carries open proposals out, in the order given, with their notes, as one change set that `undo` takes back.
 
     Confidence, grounding, contradictions and the mode are no gates here, since a person decided; a fact that is there
@@ -53,7 +63,7 @@ def accept(database: Database, memory: Memory, ids: Iterable[str], *, by: str, n
 
     def work(writer: Tables, notes: Snapshot) -> tuple[Accepted, list[NoteEdit]]:
         execution = Execution(writer, notes, now, by)
-        return _accept(execution, chosen), execution.edits
+        return _accept(execution, configuration, chosen), execution.edits
 
     done = write_at_once(database, lambda: memory, work, now=now, asked=True)
     accepted, written = done.result, done.result.written
@@ -66,7 +76,7 @@ def accept(database: Database, memory: Memory, ids: Iterable[str], *, by: str, n
     )
 
 
-def _accept(work: Execution, ids: Sequence[str]) -> Accepted:
+def _accept(work: Execution, configuration: PipelineConfiguration, ids: Sequence[str]) -> Accepted:
     written: list[str] = []
     deduped: list[str] = []
     skipped: list[tuple[str, str]] = []
@@ -96,9 +106,9 @@ def _accept(work: Execution, ids: Sequence[str]) -> Accepted:
             deduped.append(id)
         else:
             skipped.append((id, f"already decided ({proposal.status})"))
-    for raw_id in {one.raw_id for one in open_ones if one.id in written}:
+    for raw_id in dict.fromkeys(one.raw_id for one in open_ones if one.id in written):
         # What was found beside it is wanted now.
-        work.writer.run("UPDATE raw_memories SET knowledge_due = 1 WHERE id = ?", raw_id)
+        bring_in(work.writer, raw_id, configuration, work.now)
     settled = {other for id in written for other in _settled_with(work.writer, id)} | (replaced & set(chosen))
     return Accepted(tuple(written), tuple(deduped), tuple(skipped), settled=tuple(sorted(settled)))
 

@@ -62,11 +62,10 @@ def test_accepting_lets_what_was_found_in_the_text_be_brought_in(shadow: Writes)
     shadow.learn(TEXT, found(TEA, entities=[triple]))
     shadow.learn(f"{DEPLOY}.", found(DEPLOY, entities=[triple]))
     shadow.accept(_proposed(shadow, TEA))
-    due = [
-        tuple(row)
-        for row in shadow.database.reading.connection.execute("SELECT id, knowledge_due FROM raw_memories")
-    ]
-    assert due == [("raw-0000000000000001", 1), ("raw-0000000000000002", 0)]
+    reader = shadow.database.reading
+    assert reader.column("SELECT DISTINCT target FROM mentions WHERE source = 'model'") == (
+        "raw-0000000000000001",
+    )
 
 
 def test_all_above_a_confidence_takes_sure_additions_that_nothing_is_to_be_said_against(

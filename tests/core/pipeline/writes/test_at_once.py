@@ -105,7 +105,7 @@ def test_what_another_process_accepted_in_between_is_not_written_twice(
     def overtaken(memory: Memory, *given: Any, **named: Any) -> Any:
         monkeypatch.undo()
         other = Database.open(home)
-        accept(other, Memory.open(home), ids[:1], by="other", now=writes.now)
+        accept(other, Memory.open(home), SHADOW, ids[:1], by="other", now=writes.now)
         other.close()
         return brings(memory, *given, **named)
 
@@ -170,13 +170,14 @@ from pathlib import Path
 from core.memory import Memory
 from core.pipeline.database.connection import Database
 from core.pipeline.writes.deciding import accept
+from core.settings import Settings
 from core.storage.writing import Write
 home, ids, when = Path(sys.argv[1]), sys.argv[3:], sys.argv[2]
 carry_out, stage = Write.carry_out, Write.stages
 def killed(*given, **named):
     os.kill(os.getpid(), signal.SIGKILL)
 setattr(Write, when, killed)
-accept(Database.open(home), Memory.open(home), ids, by="person", now=1_790_000_000_000)
+accept(Database.open(home), Memory.open(home), Settings().pipeline, ids, by="person", now=1_790_000_000_000)
 """
 
 
