@@ -52,18 +52,6 @@ class FactMatch(NamedTuple):
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class FactStatus:
-    """A fact as the database has it."""
-
-    id: str
-    raw_id: str
-    proposal_id: str
-    note_id: str
-    content: str
-    status: Literal["active", "retracted"]
-
-
 _COLUMNS: Final = ", ".join(StoredFact.__slots__)
 
 
@@ -133,34 +121,16 @@ class Facts(Rows):
         """A number that grows with each fact that is stored."""
         return self.count("SELECT max(rowid) FROM facts")
 
-    def fact_statuses(self) -> tuple[FactStatus, ...]:
+    def fact_statuses(self) -> tuple[StoredFact, ...]:
         """The facts of whose notes the history has nothing that is to be finished."""
         # Denied ones are out of the graph by what the pipeline itself did; of others it is a person who decides. What
         # a crash cut off is in the history, and comes into the files yet.
         return self.records(
-            FactStatus,
+            StoredFact,
             "SELECT * FROM facts WHERE status <> 'denied' AND note_id <> '' AND NOT EXISTS ("
             " SELECT 1 FROM entry JOIN touched USING (seq)"
             " WHERE state = 'pending' AND state <> 'done' AND item = 'n ' || facts.note_id) ORDER BY rowid",
         )
-
-    def set_status(self, fact: FactStatus, status: Literal["active", "retracted"]) -> bool:
-        """Marks a fact as standing, or as taken back by a person; False when it has changed since it was read."""
-        return self.run(
-            "UPDATE facts SET status = ? WHERE id = ? AND status = ? AND note_id = ?",
-            status, fact.id, fact.status, fact.note_id,
-        ) == 1  # fmt: skip
-
-    def set_content(self, fact: FactStatus, content: str, normalised_content: str) -> bool:
-        """Gives a fact the words of its note; its hash stays, so that the former words are not learned again.
-
-        False when it has changed since it was read.
-        """
-        return self.run(
-            "UPDATE facts SET content = ?, normalised_content = ?, words_hash = ?"
-            " WHERE id = ? AND content = ? AND note_id = ?",
-            content, normalised_content, words_hash(normalised_content), fact.id, fact.content, fact.note_id,
-        ) == 1  # fmt: skip
 
     def let_stand(self, note_id: str, stands: bool) -> None:
         """Lets the fact of a note stand again, unless another says the same, or denies it."""

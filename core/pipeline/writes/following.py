@@ -16,8 +16,9 @@ from core.model.draft import Draft
 from core.model.note import ORIGIN, replace
 from core.model.snapshot import Snapshot
 from core.pipeline.database.connection import Database, open_read_only, refuse_damaged
-from core.pipeline.database.facts import FactStatus
+from core.pipeline.database.facts import StoredFact
 from core.pipeline.intake.normalisation import collapse_white_space, normalise
+from core.pipeline.statements import words_hash
 from core.pipeline.writes.notes import fact_of
 from core.verify import Finding, RepairKind, quote, sentence
 
@@ -54,12 +55,12 @@ _FOLLOWED: Final = ("hidden", "back")
 class ChangedNote:
     """A fact whose note stands otherwise than the database has it. content: the note's words, "" when it is gone."""
 
-    fact: FactStatus
+    fact: StoredFact
     what: What
     content: str = ""
 
 
-def changed_notes(facts: tuple[FactStatus, ...], snapshot: Snapshot) -> Iterator[ChangedNote]:
+def changed_notes(facts: tuple[StoredFact, ...], snapshot: Snapshot) -> Iterator[ChangedNote]:
     """What differs between facts and their notes. The snapshot must not be older than the facts.
 
     Where the graph cannot be read, or a note of it cannot, nothing is said.
@@ -110,11 +111,19 @@ def sync_from_notes(database: Database, memory: Memory, *, now: int) -> int:
 
 
 def _take_over(writer: Tables, one: ChangedNote, by: str, now: int) -> bool:
+    # Unless it has changed since it was read.
+    fact, same = one.fact, "WHERE id = ? AND status = ? AND content = ? AND note_id = ?"
+    read = (fact.id, fact.status, fact.content, fact.note_id)
     if one.what == "reworded":
         forms = normalise(one.content)
-        taken = writer.facts.set_content(one.fact, forms.storage_content, forms.normalised_content)
+        normalised = forms.normalised_content
+        # Its hash stays, so that the former words are not learned again.
+        changes = "UPDATE facts SET content = ?, normalised_content = ?, words_hash = ?"
+        told = (forms.storage_content, normalised, words_hash(normalised))
+        taken = writer.run(f"{changes} {same}", *told, *read) == 1
     else:
-        taken = writer.facts.set_status(one.fact, "active" if one.what == "back" else "retracted")
+        status = "active" if one.what == "back" else "retracted"
+        taken = writer.run(f"UPDATE facts SET status = ? {same}", status, *read) == 1
     if taken:
         event, reason, *_ = _CHANGES[one.what]
         writer.history.append(
