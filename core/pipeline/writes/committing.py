@@ -340,60 +340,50 @@ class _PlanWrite:
         )
 
     def _after_earlier_windows(
-        self, planned: PlannedFact, proposal: StoredProposal
+        self, planned: PlannedFact, later: StoredProposal
     ) -> tuple[StoredProposal, Ruling]:
-        """Within one text the later statement wins by itself, also over what an earlier window of it gave."""
-        fact, plan = planned.fact, self.plan
+        """Within one text the later statement wins by itself, also over what an earlier window of it gave. A denial of
+        something else goes together with the earlier statement, which stays. What a person accepted or reworded
+        meanwhile is theirs.
+        """
+        fact, plan, writer = planned.fact, self.plan, self.writer
         is_said = not fact.review_needed and fact.confidence >= plan.configuration.extraction.min_confidence
-        if not (
-            plan.reading.before.begun and proposal.changes and is_said and planned.said.normalised_content
+        wins = plan.reading.before.begun and later.changes and is_said and planned.said.normalised_content
+        stored = writer.facts.of_note(later.target_note) if later.target_note else None
+        earlier = writer.proposals.by_id(later.target_note if stored is None else stored.proposal_id)
+        if (
+            not wins
+            or planned.replaced
+            or planned.pinned
+            or earlier is None
+            or not _is_earlier(earlier, later)
         ):
-            return proposal, self._ruled(planned, proposal)
-        if planned.replaced or planned.pinned:
-            return proposal, self._ruled(planned, proposal)
-        earlier = self.writer.proposals.by_id(proposal.target_note)
-        if earlier is not None and earlier.open and _is_earlier(earlier, proposal):
-            proposal = self._take_place(earlier, proposal)
-            planned = replace(planned, contradiction=proposal.contradiction)
-        elif plan.mode.writes_notes and (earlier := self._corrected_note(proposal)) is not None:
-            if not denies_another(saying(proposal.content), saying(earlier.content)):
-                self._record_replaced(earlier, proposal)
-                return replace(proposal, action="update"), Ruling("applied", ProposalReason.WRITTEN)
-            proposal = replace(proposal, action="add", target_note="", target_content="")
-        return proposal, self._ruled(planned, proposal)
-
-    def _take_place(self, earlier: StoredProposal, later: StoredProposal) -> StoredProposal:
-        """Settles the open proposal of an earlier window, and lets the later one do what that would have done; as it is
-        to be stored. A denial of something else goes together with the earlier one, which stays.
-        """
-        if not denies_another(saying(later.content), saying(earlier.content)):
-            self.writer.proposals.resolve(
-                earlier.id, "skipped", reason=ProposalReason.REPLACED, by=self._by, now=self.now
-            )
-            self._record_replaced(earlier, later)
-        if not earlier.changes:
-            return replace(later, action="add", target_note="", target_content="")
-        return replace(
-            later, target_note=earlier.target_note, target_content=earlier.target_content,
-            contradiction=earlier.contradiction,
-        )  # fmt: skip
-
-    def _corrected_note(self, later: StoredProposal) -> StoredProposal | None:
-        """The proposal of an earlier window of the same text whose note a change corrects; None for none. What a person
-        accepted or reworded meanwhile is theirs.
-        """
-        fact = self.writer.facts.of_note(later.target_note) if later.target_note else None
-        if fact is None or fact.status != "active" or fact.raw_id != later.raw_id:
-            return None
-        earlier = self.writer.proposals.by_id(fact.proposal_id)
-        if earlier is None or (earlier.status, earlier.action, earlier.resolved_by) != (
-            "applied",
-            "add",
-            self._by,
+            return later, self._ruled(planned, later)
+        apart = denies_another(saying(later.content), saying(earlier.content))
+        instead = replace(later, action="add", target_note="", target_content="")
+        if stored is None and earlier.open:
+            if not apart:
+                reason, by = ProposalReason.REPLACED, self._by
+                writer.proposals.resolve(earlier.id, "skipped", reason=reason, by=by, now=self.now)
+                self._record_replaced(earlier, later)
+            # It does what the earlier one would have done.
+            later = instead if not earlier.changes else replace(
+                later, target_note=earlier.target_note, target_content=earlier.target_content,
+                contradiction=earlier.contradiction,
+            )  # fmt: skip
+            planned = replace(planned, contradiction=later.contradiction)
+        elif (
+            stored is not None
+            and plan.mode.writes_notes
+            and (stored.status, earlier.status, earlier.action) == ("active", "applied", "add")
+            and earlier.resolved_by == self._by
+            and self.execution.text(later.target_note) == stored.content
         ):
-            return None
-        untouched = self.execution.text(later.target_note) == fact.content
-        return earlier if untouched and _is_earlier(earlier, later) else None
+            if not apart:
+                self._record_replaced(earlier, later)
+                return replace(later, action="update"), Ruling("applied", ProposalReason.WRITTEN)
+            later = instead
+        return later, self._ruled(planned, later)
 
     def _record_replaced(self, earlier: StoredProposal, later: StoredProposal) -> None:
         """Says in the audit by which later statement of the same text one was replaced."""
