@@ -25,7 +25,7 @@ from core.pipeline.intake.linker import (
 from core.pipeline.intake.names import canonical_name
 from core.pipeline.intake.normalisation import collapse_white_space, compose
 from core.pipeline.records import Entity
-from core.pipeline.statements import SUPERSESSION_CONFIDENCE, Signal, shared_words, supersedes
+from core.pipeline.statements import SUPERSESSION_CONFIDENCE, shared_words, supersedes
 from core.settings.pipeline_sections import PipelineConfiguration
 from core.text.normalise import encodable
 
@@ -33,11 +33,6 @@ from core.text.normalise import encodable
 def kind_of(content: str) -> AttributeKind:
     """A constraint where the words are a decision's, else an attribute."""
     return "constraint" if find_decisions(content) else "attribute"
-
-
-def importance_of(kind: AttributeKind) -> float:
-    """How much a kind weighs, 0 to 1."""
-    return CONSTRAINT_IMPORTANCE if kind == "constraint" else ATTRIBUTE_IMPORTANCE
 
 
 def aspect_by_rules(content: str, name: str) -> str:
@@ -110,20 +105,12 @@ def flag_outdated(writer: Tables, said: StoredAttribute, now: int) -> int:
         if not shared_words(said.content, other.content):
             continue
         newer, older = sorted((said, other), key=lambda one: (one.submitted_at, one.id), reverse=True)
-        found = outdates(newer, older)
+        days, kept = (newer.submitted_at - older.submitted_at) / _DAY_MS, older.kind == "constraint"
+        found = supersedes(newer.content, older.content, gap_days=days, old_is_constraint=kept)
         if found is not None and older.superseded_by != newer.id:
-            why = f"{found} {SUPERSESSION_CONFIDENCE[found]:.2f}"
-            writer.entities.flag(older.id, newer.id, why, now)
+            writer.entities.flag(older.id, newer.id, f"{found} {SUPERSESSION_CONFIDENCE[found]:.2f}", now)
             flags += 1
     return flags
-
-
-def outdates(newer: StoredAttribute, older: StoredAttribute) -> Signal | None:
-    """By which sign a newer attribute seems to take an older one's place."""
-    days = (newer.submitted_at - older.submitted_at) / _DAY_MS
-    return supersedes(
-        newer.content, older.content, gap_days=days, old_is_constraint=older.kind == "constraint"
-    )
 
 
 class GraphUpdate(NamedTuple):
@@ -170,9 +157,10 @@ def _bring_in(writer: Tables, raw_id: str, configuration: PipelineConfiguration,
         named = (one for one in ends if re.search(rf"(?<!\w){re.escape(one[1])}(?!\w)", said))
         entity_id, name = next(named, (0, ""))
         kind = kind_of(content)
+        importance = CONSTRAINT_IMPORTANCE if kind == "constraint" else ATTRIBUTE_IMPORTANCE
         made = writer.entities.add_attribute(
             entity_id=entity_id, aspect_id=None, raw_id=raw_id, fact_id=fact_id, kind=kind, content=content,
-            normalised_content=normalised, confidence=confidence, importance=importance_of(kind), now=now,
+            normalised_content=normalised, confidence=confidence, importance=importance, now=now,
         ) if entity_id else None  # fmt: skip
         if made is None:
             continue

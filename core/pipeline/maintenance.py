@@ -131,9 +131,10 @@ def _requeue(context: RepairContext) -> MaintenancePlan:
     left = measure(reader, context.configuration, context.now(), "queue").dead - len(jobs)
     for start in range(0, len(jobs) if context.run else 0, _JOBS_AT_ONCE):
         with context.database.write() as writer:
-            for job in jobs[start : start + _JOBS_AT_ONCE]:
-                if writer.jobs.requeue(job.id, context.now()):
-                    context.record_job(writer, job, "requeued")
+            batch = jobs[start : start + _JOBS_AT_ONCE]
+            writer.jobs.requeue((job.id for job in batch), context.now())
+            for job in batch:
+                context.record_job(writer, job, "requeued")
     return _plan(
         MaintenanceAction.REQUEUE,
         (PlannedRepair(str(job.id), f"job {job.id} is tried again: {_of_job(job)}") for job in jobs),

@@ -127,10 +127,6 @@ class Near(NamedTuple):
         row = self.rows.get(target)
         return None if row is None else float(self.cosines[row])
 
-    def hash_of(self, target: str) -> str:
-        """Of what was embedded."""
-        return self.hashes[self.rows[target]]
-
     def best(self, most: int, least: float) -> list[int]:
         """Rows of the nearest, best first, from a cosine on."""
         if len(self.cosines) > most:
@@ -386,7 +382,9 @@ class BeyondWords:
             note = notes.get(id) or self._note_of(id)
             # What was embedded may be what the note said before.
             says_still = (
-                note is not None and id in near.rows and content_hash(text_of(note)) == near.hash_of(id)
+                note is not None
+                and id in near.rows
+                and content_hash(text_of(note)) == near.hashes[near.rows[id]]
             )
             signal = _nearness(near, part, id, id in alone) if says_still else None
             if note is None or signal is None:

@@ -69,15 +69,10 @@ class NoteLinking:
             text = text_of(note)
             hashed = content_hash(text)
             if self._hashes.get(id) != hashed:
-                yield linked_note(id, text, hashed)
+                names = tuple(name.name for name in find_names(text)[:MOST_ENTITIES])
+                yield LinkedNote(id, hashed, bool(decisions_in(text, clauses(text))), names)
 
 
 def text_of(note: Note) -> str:
     """What is read of a note."""
     return encodable(f"{note.title}\n{note.content}"[:SCANNED])
-
-
-def linked_note(id: str, text: str, hashed: str) -> LinkedNote:
-    """What the rules find in the text of a note."""
-    names = tuple(name.name for name in find_names(text)[:MOST_ENTITIES])
-    return LinkedNote(id, hashed, bool(decisions_in(text, clauses(text))), names)

@@ -124,7 +124,7 @@ class PipelineSignals:
             # The signals of this query were asked for before, so its vector is kept.
             asked = None if beyond is None else beyond.asked(configuration, text, waits(self._patient))
             with open_read_only(self._home, seconds=GLANCE_SECONDS) as reader:
-                if not reader.documents.count_present():
+                if not reader.has("SELECT 1 FROM documents WHERE removed_at IS NULL AND status = 'done'"):
                     return ()
                 found = reader.documents.search(text, most, self._counted_chunk_words)
                 near: dict[int, Signal] = {}
@@ -176,7 +176,9 @@ class PipelineSignals:
         self, reader: Tables, configuration: PipelineConfiguration, text: str, ranked: Sequence[Ranked]
     ) -> Signals:
         named = reader.note_names.of_notes([one.note.id for one in ranked])
-        asked = self._names(reader, configuration, text)
+        asked, ends = NamedInQuery(), self._clock() + configuration.graph.boost_timeout_ms / 1000
+        if configuration.graph.enabled:
+            asked = names_in_query(reader, text, lambda: self._clock() >= ends)
         hubs = _hubs(reader, configuration, named)
         words = telling(tokens(text))
         hints = _hints(reader, configuration, words)
@@ -195,12 +197,6 @@ class PipelineSignals:
             floor = Signal("constraint", at_least=_floor(ranked, found))
             found[id] = (*found.get(id, ()), floor)
         return Signals(found, asked.timed_out)
-
-    def _names(self, reader: Tables, configuration: PipelineConfiguration, text: str) -> NamedInQuery:
-        if not configuration.graph.enabled:
-            return NamedInQuery()
-        ends = self._clock() + configuration.graph.boost_timeout_ms / 1000
-        return names_in_query(reader, text, lambda: self._clock() >= ends)
 
 
 def _naming(

@@ -236,10 +236,6 @@ class Documents(Rows):
             )  # fmt: skip
         return bool(restored)
 
-    def count_present(self) -> int:
-        """How many documents are found by now."""
-        return self.count("SELECT count(*) FROM documents WHERE removed_at IS NULL AND status = 'done'")
-
     # Chunks
 
     def write_chunks(

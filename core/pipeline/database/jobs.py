@@ -42,7 +42,7 @@ _WANTED: Final = """
 NOT EXISTS (SELECT 1 FROM raw_memories WHERE raw_memories.id = jobs.target AND removed_at IS NOT NULL)
 AND NOT (jobs.type = 'document_ingest' AND NOT EXISTS (SELECT 1 FROM documents WHERE documents.id = jobs.target))
 """
-_REQUEUEABLE: Final = f"""
+REQUEUEABLE: Final = f"""
 jobs.status = 'dead' AND jobs.error_class IN ({", ".join(f"'{name}'" for name in RETRYABLE)})
 AND json_extract(jobs.payload, '$.requeued') IS NULL AND {_NEWEST} AND {_WANTED}
 """
@@ -289,20 +289,16 @@ class Jobs(Rows):
         """Dead jobs that another try may help, and that were not requeued before, the oldest first; of each target the
         newest.
         """
-        return self._those(f"WHERE {_REQUEUEABLE} ORDER BY jobs.id LIMIT :most", most=most)
+        return self._those(f"WHERE {REQUEUEABLE} ORDER BY jobs.id LIMIT :most", most=most)
 
-    def count_requeueable(self) -> int:
-        """How many dead jobs there are that another try may help."""
-        return self.count(f"SELECT count(*) FROM jobs WHERE {_REQUEUEABLE}")
-
-    def requeue(self, job_id: int, now: int) -> bool:
-        """Lets a dead job wait again, once in its life; False when it is not dead any more, or was requeued before."""
-        marked = self.run(
-            "UPDATE jobs SET payload = json_set(payload, '$.requeued', ?1) WHERE id = ?2 AND status = 'dead'"
-            " AND json_extract(payload, '$.requeued') IS NULL",
-            now, job_id,
+    def requeue(self, ids: Iterable[int], now: int) -> int:
+        """Lets dead jobs wait again, each once in its life; how many."""
+        marked = self.column(
+            "UPDATE jobs SET payload = json_set(payload, '$.requeued', ?1) WHERE status = 'dead'"
+            " AND id IN (SELECT value FROM json_each(?2)) AND json_extract(payload, '$.requeued') IS NULL RETURNING id",
+            now, json.dumps(list(ids)),
         )  # fmt: skip
-        return marked > 0 and self._revive((job_id,), now) == 1
+        return self._revive(marked, now)
 
     def retry(self, job_id: int, now: int) -> None:
         """Lets a dead job wait again, or one that rests run at once.

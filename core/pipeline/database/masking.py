@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 from core.model.masks import Masks
-from core.model.secrets import mark_of
 from core.pipeline.database.documents import terms_of
 from core.pipeline.database.tables import Rows
 from core.pipeline.intake.names import canonical_name
@@ -23,7 +22,7 @@ from core.storage.masking import Row, WriteRow, mask_rows, masked_cell, own_tabl
 
 # There from the first row that was masked until no byte of the former ones is left.
 _UNFINISHED: Final = "masking"
-_NO_SECRET: Final = "no secret "
+NO_SECRET: Final = "no secret "
 # Full-text indexes, which are made anew.
 _INDEXES: Final = ("facts_fts", "chunks_fts", "entities_fts", "hints_fts")
 # Made of the notes: emptied, and made again.
@@ -69,14 +68,10 @@ class Masking(Rows):
 
     def load_not_secrets(self) -> frozenset[str]:
         """The marks of the values that a person has said are no secrets."""
-        length = len(_NO_SECRET)
+        length = len(NO_SECRET)
         return frozenset(
-            self.column(f"SELECT substr(name, {length + 1}) FROM meta WHERE substr(name, 1, ?) = ?", length, _NO_SECRET)
+            self.column(f"SELECT substr(name, {length + 1}) FROM meta WHERE substr(name, 1, ?) = ?", length, NO_SECRET)
         )  # fmt: skip
-
-    def store_not_secret(self, value: str) -> None:
-        """Remembers that a value is no secret."""
-        self.insert_row("meta", clash="REPLACE", name=_NO_SECRET + mark_of(value), value=1)
 
     # Masking
 

@@ -80,7 +80,8 @@ def mark_not_secret(memory: Memory, ids: Collection[str]) -> ChangeSet:
     if wanted:
         with closing(Database.open(memory.home)) as database, database.write() as writer:
             for held in {held for one in wanted for held in one.secrets}:
-                writer.masking.store_not_secret(held.value)
+                name = rows.NO_SECRET + mark_of(held.value)
+                writer.insert_row("meta", clash="REPLACE", name=name, value=1)
     if of_notes:
         return memory.secrets.mark_not_secret(of_notes)
     return ChangeSet(id="", at="", author=memory.author, reason=NOT_SECRET)
