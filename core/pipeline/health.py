@@ -12,7 +12,6 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from core.model.names import counted, duration
-from core.pipeline.database.jobs import REQUEUEABLE
 
 if TYPE_CHECKING:
     from core.pipeline.database.tables import Tables
@@ -266,9 +265,7 @@ def measure(
             found |= dict(reader.row(domain.counts, **times))
     if only in (None, "queue"):
         found["stale_leases"] = len(reader.jobs.expired(now))
-        found["retryable"] = (
-            reader.count(f"SELECT count(*) FROM jobs WHERE {REQUEUEABLE}") if found["dead"] else 0
-        )
+        found["retryable"] = reader.jobs.count_requeueable() if found["dead"] else 0
         found["dead_rate"] = _share(found["dead"], found["dead"] + found.pop("done"))
     if only in (None, "index"):
         gaps = zip(*index_gaps(reader).values(), strict=True)

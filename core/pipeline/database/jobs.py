@@ -42,7 +42,7 @@ _WANTED: Final = """
 NOT EXISTS (SELECT 1 FROM raw_memories WHERE raw_memories.id = jobs.target AND removed_at IS NOT NULL)
 AND NOT (jobs.type = 'document_ingest' AND NOT EXISTS (SELECT 1 FROM documents WHERE documents.id = jobs.target))
 """
-REQUEUEABLE: Final = f"""
+_REQUEUEABLE: Final = f"""
 jobs.status = 'dead' AND jobs.error_class IN ({", ".join(f"'{name}'" for name in RETRYABLE)})
 AND json_extract(jobs.payload, '$.requeued') IS NULL AND {_NEWEST} AND {_WANTED}
 """
@@ -289,7 +289,11 @@ class Jobs(Rows):
         """Dead jobs that another try may help, and that were not requeued before, the oldest first; of each target the
         newest.
         """
-        return self._those(f"WHERE {REQUEUEABLE} ORDER BY jobs.id LIMIT :most", most=most)
+        return self._those(f"WHERE {_REQUEUEABLE} ORDER BY jobs.id LIMIT :most", most=most)
+
+    def count_requeueable(self) -> int:
+        """How many dead jobs there are that another try may help."""
+        return self.count(f"SELECT count(*) FROM jobs WHERE {_REQUEUEABLE}")
 
     def requeue(self, ids: Iterable[int], now: int) -> int:
         """Lets dead jobs wait again, each once in its life; how many."""
