@@ -86,7 +86,7 @@ FILTERS: Final = (
     ("hits:>3", "recalled more than three times; hits:0 means never"),
     ("updated:<30d", "changed in the last 30 days; units h d w mo y; >1y means longer ago; also created:"),
     ("updated:>2026-01", "changed after that month; also a year, a day such as 2026-01-31, or today"),
-    ("tab  →", "accept the suggestion; ↑ shows another; the frame says how the query was read"),
+    ("tab  →", "accept the suggestion; ↑ shows another; the line says how the query was read"),
     ("↑", "in the empty box: your last search; again for older ones"),
 )
 SIGNS: Final = (
