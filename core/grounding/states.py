@@ -10,6 +10,7 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any, Final
 
 from core.git_repository import blob_digest
@@ -45,9 +46,10 @@ class States:
     def standings(self, bound: Sequence[Bound]) -> list[Standing]:
         """What became of each reference, in their order. What is missing or elsewhere is asked at once."""
         tree, by_base = self._tree, defaultdict(set)
-        same = {one for one in bound if one.blob and tree.blob(one.path) == one.blob}
+        blob, has = cache(tree.blob), cache(tree.has)
+        same = {one for one in bound if one.blob and blob(one.path) == one.blob}
         for one in bound:
-            if one.path and not tree.has(one.path):
+            if one.path and not has(one.path):
                 by_base[self._base(one)[0]].add(one.path)
         for base, paths in by_base.items():
             self._ask_removals(base, paths)
@@ -141,8 +143,6 @@ class States:
             )
             self._words[key] = (commit, int(at)) if at.isdigit() else ()
         return self._words.get(key, ())
-
-    # Where the past begins
 
     def _base(self, one: Bound) -> tuple[str, bool]:
         """The last commit of what is checked out that was there when a reference was bound, "" for none that is known;

@@ -229,9 +229,9 @@ def recalls() -> None:
             )
         questions = [f"rule {number} {_TOPICS[number % 7]}" for number in range(0, 3_000, 50)]
         memory.recall(questions[0], record=False)
-        asked = memory._recall.stale
+        asked = memory.recalls.stale
         for what, stale in (("with", asked), ("without", None)):
-            memory._recall.stale = stale
+            memory.recalls.stale = stale
             one = sorted(took(lambda q=question: memory.recall(q, record=False)) for question in questions)  # type: ignore[misc]
             print(
                 f"  a recall {what} the code: median {one[len(one) // 2]:.1f} ms, 19 of 20 in {one[-3]:.1f} ms"
