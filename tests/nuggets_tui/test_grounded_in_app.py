@@ -55,7 +55,7 @@ async def test_a_note_says_what_became_of_its_code_and_o_opens_where_it_is_now(
     async def open_at(app: object, path: Path, line: int, column: int) -> None:
         places.append((path, line))
 
-    monkeypatch.setattr("nuggets_tui.screens.outside.open_at", open_at)
+    monkeypatch.setattr("nuggets_tui.file_opening.open_at", open_at)
     async with opened(home, WIDE) as app:
         await app.until(lambda: app.view.stale, "what became of the code")
         await app.until(lambda: "src/login.ts:2" in app.text and f"{STALE_SIGN} src/old.ts" in app.text)
@@ -79,7 +79,7 @@ async def test_one_look_at_the_code_is_under_way_however_fast_others_write(
         return found
 
     monkeypatch.setattr(grounding, "_held_against_code", counted)
-    monkeypatch.setattr(grounding, "_REST", 0.0)
+    monkeypatch.setattr(grounding, "_REST", 0.01)
     other = Memory.open(home)
     async with opened(home, WIDE) as app:
         (note,) = app.view.snapshot.notes
