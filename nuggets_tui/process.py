@@ -9,7 +9,6 @@ import contextlib
 import gc
 import os
 import sys
-from typing import Final
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
