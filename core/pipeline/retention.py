@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from core.settings.pipeline_sections import PipelineConfiguration
 
 DAY_MS: Final = 86_400_000
-# Rows of one transaction at most. Of a text much else goes with it.
+# Rows of one transaction at most; of texts and chunks, with which much else goes, fewer.
 BATCH: Final = 100
-_TEXTS: Final = 20
+_LARGE: Final = 10
 # So many keys of rows are read at a time: those that stay are passed over once for each.
 _KEYS: Final = 20_000
 _HOUR_MS: Final = 3_600_000
@@ -296,7 +296,7 @@ def _steps(
     for kind, rule in RULES.items():
         part = configuration.continuity if rule.window == "retention_days" else configuration.retention
         before, done = cutoff(now, getattr(part, rule.window)), None
-        size = _TEXTS if kind is Kind.TEXTS else BATCH
+        size = _LARGE if kind in (Kind.TEXTS, Kind.CHUNKS) else BATCH
         # What is needed again by the time it is to be deleted stays, and comes back as the same page. A text may go
         # only after one that repeats it.
         while (found := due(reading(), kind, before, _KEYS)) and found != done:
