@@ -18,7 +18,7 @@ from nuggets_tui.cli.facts import capacity_warning
 from nuggets_tui.cli.invocation import NOTHING_CHANGED, Invocation, bad_input, read_text
 from nuggets_tui.cli.options import NOTES, TAGS, UNTAGS, VECTORS, Group, arg, choice, command, flag, opt
 from nuggets_tui.cli.output import Line, Span, bold, dim, pick, picks, shorten, table, undo_line, warn
-from nuggets_tui.view import ORDERS, Order, listing
+from nuggets_tui.listing import ORDERS, Order, listing
 from nuggets_tui.words import stale_lines
 
 if TYPE_CHECKING:

@@ -9,8 +9,9 @@ from textual.timer import Timer
 
 from nuggets_tui import pace
 from nuggets_tui.controllers.controller import Controller, background
+from nuggets_tui.listing import ORDER_NAMES, ORDERS
 from nuggets_tui.pace import run_in_thread
-from nuggets_tui.view import ORDER_NAMES, ORDERS, View, same_but
+from nuggets_tui.view import View, same_but
 from nuggets_tui.widgets.panes import PANES, PaneName, one_at_a_time
 
 if TYPE_CHECKING:

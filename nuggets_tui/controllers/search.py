@@ -10,9 +10,9 @@ from textual.timer import Timer
 
 from nuggets_tui import process
 from nuggets_tui.controllers.controller import Controller, background
+from nuggets_tui.listing import topics
 from nuggets_tui.pace import LongWork
 from nuggets_tui.safe_text import safe_line
-from nuggets_tui.view import topics
 from nuggets_tui.words import deed
 
 if TYPE_CHECKING:

@@ -29,13 +29,13 @@ from core.model.infer import said_scope
 from core.model.note import SCOPES, Note, custom_tags, normalise_tag
 from core.model.snapshot import Snapshot
 from nuggets_tui.differences import TitleOf, titles
+from nuggets_tui.listing import PINNED
 from nuggets_tui.notices import message, notify
 from nuggets_tui.safe_text import content, cut, plain, safe_line
 from nuggets_tui.screens.dialog import ChoiceScreen, ConfirmScreen
 from nuggets_tui.screens.review import Reviewed, ReviewItem, ReviewItems, ReviewScreen
 from nuggets_tui.screens.typed import FieldsDialog, split_tags
 from nuggets_tui.session import Session
-from nuggets_tui.view import PINNED
 from nuggets_tui.widgets.fields import CompletedField, Offer, tag_offers
 from nuggets_tui.widgets.line_view import note_change_lines, wrapped
 from nuggets_tui.widgets.row_list import Row

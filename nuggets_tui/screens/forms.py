@@ -26,12 +26,12 @@ from core.model.snapshot import Snapshot
 from core.text.normalise import normalise_content, squeeze
 from nuggets_tui.cli.moments import moment
 from nuggets_tui.commands import keys_of
+from nuggets_tui.listing import own_tags
 from nuggets_tui.notices import notify
 from nuggets_tui.safe_text import content, safe_line
 from nuggets_tui.screens.dialog import AskScreen, Dialog, as_typed
 from nuggets_tui.screens.typed import FieldsDialog, split_tags
 from nuggets_tui.session import PendingConflict, Session, or_pending_conflict
-from nuggets_tui.view import own_tags
 from nuggets_tui.widgets.fields import (
     CompletedField,
     Field,

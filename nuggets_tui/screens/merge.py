@@ -19,11 +19,11 @@ from core.model.change import ChangeSet
 from core.model.draft import Draft
 from core.model.note import Note
 from core.reflection.proposals import not_duplicates, refuse
+from nuggets_tui.listing import own_tags
 from nuggets_tui.safe_text import content, plain, safe_line
 from nuggets_tui.screens.dialog import Dialog
 from nuggets_tui.screens.review import Reviewed
 from nuggets_tui.session import PendingConflict, Session, or_pending_conflict
-from nuggets_tui.view import own_tags
 from nuggets_tui.widgets.line_view import LineView, wrapped
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED, sides

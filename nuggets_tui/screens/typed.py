@@ -21,9 +21,9 @@ from core.model.names import iso
 from core.model.note import Note
 from core.model.snapshot import Snapshot
 from core.verbs import typed_tag
+from nuggets_tui.listing import own_tags
 from nuggets_tui.notices import dismiss_errors, notify, notify_error
 from nuggets_tui.screens.dialog import ConfirmScreen, Dialog
-from nuggets_tui.view import own_tags
 from nuggets_tui.widgets.fields import Field
 
 if TYPE_CHECKING:

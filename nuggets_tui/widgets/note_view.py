@@ -22,8 +22,9 @@ from core.model.names import parse_iso
 from core.model.note import Link, Note
 from core.model.snapshot import Snapshot
 from nuggets_tui.commands import DEFAULT, KeyMap
+from nuggets_tui.listing import PINNED, topics
 from nuggets_tui.safe_text import content, cut, safe_line
-from nuggets_tui.view import PINNED, Asked, View, changed_between, topics
+from nuggets_tui.view import Asked, View, changed_between
 from nuggets_tui.widgets.line_view import LineView, markdown_lines, plain_lines
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import (

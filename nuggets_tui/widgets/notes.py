@@ -14,22 +14,19 @@ from textual.reactive import reactive
 
 from core.model.note import Note
 from nuggets_tui.commands import DEFAULT, KeyMap
-from nuggets_tui.pace import run_in_thread
-from nuggets_tui.safe_text import content, cut, safe_line
-from nuggets_tui.view import (
+from nuggets_tui.listing import (
     MANY,
     ORDER_NAMES,
-    Asked,
-    Found,
     Listing,
-    View,
     care_reasons,
-    changed_between,
     filtered,
     listing,
     listing_at_hand,
     topics,
 )
+from nuggets_tui.pace import run_in_thread
+from nuggets_tui.safe_text import content, cut, safe_line
+from nuggets_tui.view import Asked, Found, View, changed_between
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import (
     MUTED,

@@ -15,8 +15,8 @@ from textual.widget import Widget
 from core.model.fact import CAPACITY_CRITICAL, CAPACITY_WARNING
 from core.model.note import Note
 from nuggets_tui.commands import KeyMap
+from nuggets_tui.listing import PINNED
 from nuggets_tui.safe_text import content, cut, safe_line
-from nuggets_tui.view import PINNED
 from nuggets_tui.words import SIGN, STALE_SIGN, kinds_in
 
 if TYPE_CHECKING:

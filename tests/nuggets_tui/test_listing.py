@@ -9,8 +9,8 @@ from kits.drafts import make_note
 
 from core.model.note import Note
 from core.model.snapshot import Snapshot
-from nuggets_tui import view as room
-from nuggets_tui.view import ORDERS, Order, filtered, listing, listing_at_hand
+from nuggets_tui import listing as room
+from nuggets_tui.listing import ORDERS, Order, filtered, listing, listing_at_hand
 
 notes = st.lists(
     st.builds(

@@ -12,7 +12,7 @@ from kits.app_kit import NARROW, WIDE, Driver, agent_on, opened
 
 from core.graph.edits import create_note, delete_note, edit_note
 from core.memory import Memory
-from nuggets_tui import view as listing_room
+from nuggets_tui import listing as listing_room
 from nuggets_tui.screens.bulk_forms import BulkReview, ScopeScreen, TagsOfManyScreen
 from nuggets_tui.screens.dialog import ConfirmScreen
 from nuggets_tui.screens.merge import MergeScreen
