@@ -72,13 +72,17 @@ def check(call: Invocation, path: Path | None, fix: bool, yes: bool) -> int:
     examples=("nuggets blame src/auth/token.py", "nuggets blame parse_config"),
 )
 def blame(call: Invocation, what: str) -> int:
-    """List the notes that name a file, a folder around it, or a symbol. Exit code 1 when no note does."""
+    """List the notes that name a file, by its former path too, a folder around it, or a symbol. Exit code 1 when no
+    note does.
+    """
     from core.grounding.service import text_of
 
     memory, root = call.memory_as_it_is, _root(call)
     said = os.path.relpath(what, root) if os.path.lexists(what) else what
-    notes = list(memory.snapshot.visible)
-    found = [memory.snapshot.by_id[id] for id in memory.grounding.naming(map(text_of, notes), said, root)]
+    naming = set(memory.grounding.naming(map(text_of, memory.snapshot.visible), said, root))
+    for id, stale in _stale_notes(call).items():
+        naming |= {id for one in stale.references if one.state == "moved" and one.where.split(":")[0] == said}
+    found = [note for note in memory.snapshot.visible if note.id in naming]
     lines: list[Line] = []
     for note in found:
         begins = shorten(note.content.strip().split("\n", 1)[0], LONGEST)

@@ -80,6 +80,9 @@ def test_blame_lists_who_names_a_file_its_folder_or_a_symbol(root: Path, nuggets
     assert {one["title"] for one in nuggets.json("blame", "src/auth.py")} == {"file", "folder", "symbol"}
     assert {one["title"] for one in nuggets.json("blame", "sign_in")} == {"symbol"}
     assert nuggets.json("blame", "README.md", code=1) == []
+    git(root, "mv", "src/auth.py", "src/login.py")
+    commit(root)
+    assert {one["title"] for one in nuggets.json("blame", "src/login.py")} == {"file", "folder", "symbol"}
 
 
 def test_what_cannot_be_checked_is_one_error(
