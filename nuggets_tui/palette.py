@@ -18,10 +18,10 @@ from nuggets_tui.pace import run_in_thread
 from nuggets_tui.safe_text import content, cut
 from nuggets_tui.screens.dialog import Dialog
 from nuggets_tui.screens.picker import Match, fitting, folded
+from nuggets_tui.setting_words import SETTING_WORDS, shown_value
 from nuggets_tui.widgets.fields import Field
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED, note_marks, sides, title_style
-from nuggets_tui.words import SETTING_WORDS, shown_value
 
 if TYPE_CHECKING:
     from core.model.note import Note

@@ -83,7 +83,6 @@ def recall(
     The whole question is read as words, quotes and dashes included. Exit code 1 when nothing answers or it is not sure;
     then it shows up to three notes that may answer.
     """
-    from core.search import Filters
     from nuggets_tui.calling_session import session_id
 
     query, explain = options.query_and_note(words, explain)
@@ -94,6 +93,8 @@ def recall(
     found = memory.recall(query, nugget, id, syntax=syntax, decode=explain is not None)
     explained: list[Explained] = []
     if explain is not None:
+        from core.search import Filters
+
         # The note that is named, else the one that answered, else those that may answer.
         answered = found.note_id if (found.note_id or "") in call.memory.search.snapshot.by_id else None
         ids = [named or answered or ""] if named or answered else [one.note_id for one in found.candidates]

@@ -179,7 +179,7 @@ class SettingsController(Controller):
     def present(self) -> Iterator[PresentSetting]:
         """The user's settings; then those of the memory, while it is open and not looked at as it was."""
         from core.settings.tree import value_of
-        from nuggets_tui.words import DEFAULTS, USER
+        from nuggets_tui.setting_words import DEFAULTS, USER
 
         app = self.app
         yield PresentSetting(f"{USER}theme", app.theme, bool(app.user_settings.theme))
@@ -195,7 +195,7 @@ class SettingsController(Controller):
         """Asks for another value of a setting."""
         from core.settings.tree import checked_setting, settings_by_name, value_of
         from nuggets_tui.screens.dialog import AskScreen, setting_choice
-        from nuggets_tui.words import (
+        from nuggets_tui.setting_words import (
             SETTING_WORDS,
             USER,
             explain_setting,

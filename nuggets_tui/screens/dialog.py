@@ -32,17 +32,12 @@ from nuggets_tui.commands import KeyMap, keys_of
 from nuggets_tui.file_opening import Found
 from nuggets_tui.notices import attempt, dismiss_information
 from nuggets_tui.safe_text import content, cut, safe_block, safe_line
+from nuggets_tui.setting_words import SETTING_WORDS
 from nuggets_tui.widgets.fields import CompletedField, Field, OffersFor, Sides
 from nuggets_tui.widgets.line_view import LineView, MakeLines
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED, path_line, sides
-from nuggets_tui.words import (
-    SETTING_WORDS,
-    data_size,
-    local_time,
-    plural,
-    time_ago,
-)
+from nuggets_tui.words import data_size, local_time, plural, time_ago
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -13,8 +13,8 @@ from core.settings.tree import settings_by_name
 from core.user_settings import load_user_settings, user_settings_file
 from nuggets_tui.palette import Palette
 from nuggets_tui.screens.dialog import AskScreen, ChoiceScreen
+from nuggets_tui.setting_words import SETTING_WORDS, USER
 from nuggets_tui.widgets.row_list import RowList
-from nuggets_tui.words import SETTING_WORDS, USER
 
 pytestmark = pytest.mark.slow
 
