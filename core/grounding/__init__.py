@@ -1,7 +1,7 @@
 """What notes and facts say of a project's code, held against the code as it is now."""
 
-# How long an answer waits for what became of what it names.
-SECONDS_OF_AN_ANSWER = 0.15
+# How long an answer waits for what became of what is not where it was: rather that than a claim about what is gone.
+SECONDS_OF_AN_ANSWER = 0.5
 _SIGNS = ("/", "`", "()", "_", ".", "npm ", "yarn ", "bun ", "npx ", "make ", "just ")
 
 
