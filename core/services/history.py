@@ -297,6 +297,7 @@ class History:
             if gone:
                 what = "nothing is left of it to undo"
                 raise ConflictError(what, code=ErrorCode.NOTHING_TO_UNDO, where=gone, kept=_KEPT)
+            self._check_additions(turned)
             done = self._memory.apply_deciding(turned, None)
         except ConflictError as error:
             id, dot, _ = about.partition(".")
@@ -324,6 +325,16 @@ class History:
                 if conflict and self._journal.entry(conflict).conflict is not None:
                     self._store.set_conflict_state(conflict, "conflict" if kind == "undo" else "settled")
         return done
+
+    def _check_additions(self, turned: ChangeSet) -> None:
+        """Raises ConflictError where a note goes that has got tags or links since: nothing would bring these back."""
+        for change in turned.notes:
+            now = self._memory.snapshot.by_id.get(change.id)
+            if change.after is not None or change.before is None or now is None:
+                continue
+            linked = {link.to for link in now.links} - {link.to for link in change.before.links}
+            if linked or set(custom_tags(now)) - set(custom_tags(change.before)):
+                raise ConflictError("it was tagged or linked since", where=now.title, kept=_KEPT)
 
     def _where_already_undone(self, inverse: ChangeSet, about: str) -> str:
         """Where nothing is left to take back, "" for nowhere; parts of one entry share the links between them."""

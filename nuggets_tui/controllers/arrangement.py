@@ -12,7 +12,7 @@ from nuggets_tui.controllers.controller import Controller, background
 from nuggets_tui.listing import ORDER_NAMES, ORDERS
 from nuggets_tui.pace import run_in_thread
 from nuggets_tui.view import View, same_but
-from nuggets_tui.widgets.panes import PANES, PaneName, one_at_a_time
+from nuggets_tui.widgets.panes import PANES, READING_ORDER, TABS, PaneName, one_at_a_time
 
 if TYPE_CHECKING:
     from nuggets_tui.screens.main import MainScreen
@@ -108,10 +108,13 @@ class ArrangementController(Controller):
             self._come_back(pane)
 
     def _come_back(self, pane: PaneName) -> None:
-        """To a pane; the cursor of Notes may have lost the note shown while one was away."""
+        """To a pane; the cursor of Notes may have lost the note shown while one was away, or never have had it."""
         self.go_to(pane)
-        if pane == "notes":
-            self.main.reading.reveal()
+        reading, listed = self.main.reading, self.main.notes_pane.note_under_cursor
+        if pane == "notes" and listed and reading.list_with_note("notes") == "facts":
+            reading.show_note(listed)
+        elif pane == "notes":
+            reading.reveal()
 
     def show_tabs(self) -> None:
         """Marks the pane in use in the tabs."""
@@ -137,10 +140,12 @@ class ArrangementController(Controller):
             self.go_to(cast("PaneName", wanted))
 
     def pane_beside(self, step: int) -> None:
-        """To the pane before (-1) or after (1) that with the cursor."""
+        """To the pane before (-1) or after (1) that with the cursor: of the tabs, or of those on screen."""
         focused = self.main.focused.id if self.main.focused is not None else None
-        if focused in PANES:
-            self.go_to(PANES[(PANES.index(focused) + step) % len(PANES)])
+        shown = self.main.panes.regions(self.main.panes.size)
+        order = PANES if TABS in shown else tuple(pane for pane in READING_ORDER if pane in shown)
+        if focused in order:
+            self.go_to(order[(order.index(focused) + step) % len(order)])
 
     # Views
 

@@ -43,6 +43,8 @@ class SearchController(Controller):
         self._last_shown: Snapshot | None = None
         # The note that was shown before a search found nothing.
         self._note_before = ""
+        # Whether somebody went from the search box into the hits.
+        self._went_in = False
 
     def focus(self) -> None:
         """The cursor goes to the search box."""
@@ -112,16 +114,26 @@ class SearchController(Controller):
             # A note that has nothing to do with the search would pass for what it found.
             self._note_before = note_id
             self.main.show(found=found, note_id="", suggested=())
-        elif found is None and not note_id and self.view.find(self._note_before) is not None:
+        elif found is None and self.view.find(self._note_before) is not None and not self._stays(before):
             self.main.show(found=None, note_id=self._note_before)
         else:
+            if before is None and note_id:
+                self._note_before = note_id
             self.main.show(found=found)
         if self.view.note_id != note_id:
             self.main.refresh_bindings()
         self.main.arrangement.show_tabs()
 
+    def _stays(self, before: Found | None) -> bool:
+        """Whether somebody went to the note that is shown, and Notes lists it: else one is back where one was."""
+        note, hits = self.view.note, before.hits if before is not None else ()
+        first = hits[0].note.id if hits else ""
+        listed = note is not None and (not note.is_fact or self.view.show_facts)
+        return listed and (self._went_in or self.view.note_id != first)
+
     def leave(self, *, to_results: bool) -> None:
         """The cursor goes from the search box to the first hit, or back to where it was."""
+        self._went_in = to_results
         if to_results:
             self.main.notes_pane.action_first()
         self.main.go_to("notes")

@@ -126,12 +126,12 @@ class MainScreen(Screen[None]):
         yield Horizontal(Label("/"), SearchBox(said).data_bind(state), said, id="search-line")
         with Panes(id="panes"):
             yield TabLine(id="tabs").data_bind(state)
-            yield FactsPane().data_bind(state)
             yield NotesPane().data_bind(state)
+            yield FactsPane().data_bind(state)
             yield NotePane().data_bind(view=MainScreen.beside)
             yield NeighboursPane().data_bind(view=MainScreen.beside)
-            yield GraphPlace()
             yield AuditPane().data_bind(state)
+            yield GraphPlace()
         yield KeyBar(id="keys")
 
     # The memory
@@ -326,8 +326,8 @@ class MainScreen(Screen[None]):
             label = self._what_is_hidden()
         elif command.name == "undo" and place == "audit":
             label = "undo entry"
-        elif command.name == "graph" and self.panes.zoomed:
-            label = "all panes"
+        elif command.name == "graph" and place == "graph" and self.panes.single:
+            label = "back"
         return replace(command, keys=keys, label=label)
 
     def _what_is_hidden(self) -> str:

@@ -235,6 +235,13 @@ class SearchSaid(Widget):
         """Cells for how a query was read."""
         return max(0, self.size.width - self.results.cell_length - len(_GAP))
 
+    def watch_read(self) -> None:
+        """What could not be read may need more of the line than the query does."""
+        line = self.parent
+        if isinstance(line, Widget):
+            needed = self.read.cell_length + self.results.cell_length + len(_GAP) + 2
+            line.set_class(bool(self.read) and needed > line.size.width // 2, "-told")
+
     def render(self) -> Content:
         read = self.read.truncate(self.room, ellipsis=True)
         said = Content(_GAP if read and self.results else "").join([read, self.results])

@@ -62,6 +62,27 @@ def test_undo_of_an_undo_is_a_redo_and_back_again(home: Path) -> None:
     assert memory.history.taken_back() == {done.id}
 
 
+@pytest.mark.parametrize("later", ["tag", "link"])
+def test_a_note_that_got_a_tag_or_a_link_since_does_not_go_with_the_undo_of_what_added_it(
+    home: Path, later: str
+) -> None:
+    memory = Memory.open(home)
+    _, added = memory.change("added", lambda draft: create_note(draft, "n", "B", "text"))
+    new = added.notes[0].id
+    if later == "tag":
+        since = _tag(memory, "later", new)
+    else:
+        since = memory.change("linked", lambda draft: link_notes(draft, ONE, new))[1]
+    before = notes_of(home)
+    with pytest.raises(ConflictError) as refused:
+        memory.history.undo(added.id)
+    assert since.id in refused.value.todo
+    assert notes_of(home) == before
+    memory.history.undo(since.id)
+    memory.history.undo(added.id)
+    assert new not in notes_of(home)
+
+
 def test_what_is_taken_back_is_not_taken_back_twice(home: Path) -> None:
     memory = Memory.open(home)
     done = _write(memory, "Ours.")

@@ -55,7 +55,7 @@ async def press_all(app: Driver, widgets: list[Widget]) -> None:
     ("size", "early", "opened_by"),
     [
         ((1, 1), True, ("i a", "e", "T T", "ctrl+p")),
-        ((20, 9), False, ("t", "l", "F", "6 enter")),
+        ((20, 7), False, ("t", "l", "F", "6 enter")),
         ((80, 24), True, ("Q", "i", "question_mark", "space space M")),
     ],
 )

@@ -46,7 +46,7 @@ def typed(home: Path, text: str) -> Terminal:
     """The app with a text being written in its editor, on disk already."""
     terminal = Terminal(home)
     terminal.until("Auth middleware")
-    terminal.until("1 hop")
+    terminal.until_gone("Reading the log")
     terminal.press("n")
     terminal.until("Write a note")
     terminal.press(f"A new idea\t\t{text}")
@@ -86,7 +86,7 @@ def test_a_program_that_ends_the_app_leaves_a_terminal_as_it_was(home: Path) -> 
 def test_a_terminal_that_calls_itself_dumb_is_not_drawn_for_ever(home: Path) -> None:
     terminal = Terminal(home, (100, 30), from_scratch=True, TERM="dumb")
     terminal.until("Auth middleware")
-    terminal.until("1 hop")
+    terminal.until_gone("Reading the log")
     end = time.monotonic() + _PATIENCE
     while terminal.read(1.0):
         assert time.monotonic() < end, "drawn on and on"
@@ -97,7 +97,7 @@ def test_what_is_typed_in_one_window_is_not_offered_in_another(home: Path) -> No
     terminal = typed(home, "Still at it")
     other = Terminal(home)
     other.until("Auth middleware")
-    other.until("1 hop")
+    other.until_gone("Reading the log")
     assert "unsaved" not in other.text
     assert other.leave() == 0
     terminal.child.close(force=True)
@@ -157,7 +157,7 @@ def test_a_key_opens_the_file_that_a_note_names_at_its_line_and_comes_back(
 def test_a_program_that_ends_the_app_while_a_dialog_opens_is_told_of_no_fault(home: Path, key: str) -> None:
     terminal = Terminal(home)
     terminal.until("Auth middleware")
-    terminal.until("1 hop")
+    terminal.until_gone("Reading the log")
     terminal.press(key)
     terminal.read(0.03)
     os.kill(terminal.child.pid, signal.SIGTERM)

@@ -75,7 +75,7 @@ async def test_the_overview_gives_way_to_what_was_there_before(tmp_path: Path, k
 
 async def test_the_overview_stays_in_its_pane_and_follows_the_note_shown(tmp_path: Path) -> None:
     small_memory(tmp_path)
-    async with opened(tmp_path) as app:
+    async with opened(tmp_path, (170, 45)) as app:
         picture = await overview_of(app)
         await app.press("z", "2")
         assert not app.main.query_one(Panes).zoomed
