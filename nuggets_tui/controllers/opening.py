@@ -181,7 +181,7 @@ class OpeningController(Controller):
             graph = import_module(_GRAPH_MODULE).GraphPane().data_bind(view=type(self.main).beside)
             with self.app.batch_update():
                 await place.remove()
-                await self.main.panes.mount(graph, after="#neighbours")
+                await self.main.panes.mount(graph, after="#audit")
 
     def _notify_first_frame(self) -> None:
         self.app.first_frame_shown()
