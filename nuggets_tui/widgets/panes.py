@@ -28,8 +28,8 @@ PANE_TITLES: Final[dict[PaneName, str]] = {
     "audit": "Log",
 }
 TABS: Final = "tabs"
-# As they lie on screen: down the lists, then down what is read.
-READING_ORDER: Final[tuple[PaneName, ...]] = ("notes", "facts", "note", "neighbours", "audit", "graph")
+# From the left: the lists, then down what is read.
+READING_ORDER: Final[tuple[PaneName, ...]] = ("facts", "notes", "note", "neighbours", "audit", "graph")
 
 NARROW: Final = 100
 # From here on the graph has a column of its own.

@@ -150,11 +150,13 @@ def test_what_a_promotion_that_was_killed_left_goes_with_the_next_one(memory: Me
     ]
     for path in (left, *others):
         path.write_text("half a page")
+    os.utime(left, (0, 0))
     memory.promotion.promote(memory_dir=tmp_path, dry_run=True)
     assert left.exists()
     memory.promotion.promote(memory_dir=tmp_path)
     assert not left.exists()
     assert all(path.exists() for path in others)
     left.write_text("half a page")
+    os.utime(left, (0, 0))
     assert memory.promotion.promote(memory_dir=tmp_path).change_set.empty
     assert not left.exists()
