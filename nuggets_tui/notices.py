@@ -18,7 +18,7 @@ from nuggets_tui.safe_text import safe_block, safe_line
 from nuggets_tui.textual_adapter import notices_of, take_away
 
 if TYPE_CHECKING:
-    from core.errors import Notice, NuggetsError
+    from core.errors import Notice
 
 _Result = TypeVar("_Result")
 _SECONDS: Final[Mapping[SeverityLevel, float]] = {"information": 4.0, "warning": 6.0, "error": 12.0}

@@ -44,14 +44,12 @@ def merge_notes(
     other_id: str,
     reason: str = "merged",
     choices: MergeChoices = EVERYTHING,
-    text: str | None = None,
 ) -> Note:
     """Merges one note into another: every line of both, tags, links and recalls; the other is hidden.
 
     choices: which note each field comes from. A text that the survivor does not take stays in the hidden note or in
-    the history. text: replaces the text that the choices give. Links of the merged-away note then point to the
-    survivor, and it keeps one link to the survivor. Recalls are added once, also when the same pair is merged
-    again, either way round.
+    the history. Links of the merged-away note then point to the survivor, and it keeps one link to the survivor.
+    Recalls are added once, also when the same pair is merged again, either way round.
 
     Raises InvalidInputError for a hidden note, ConflictError for a fact that would take a key which another fact
     has.
@@ -68,9 +66,8 @@ def merge_notes(
     counted = _counted_in(draft, other, survivor)
     counts_us = _counted_in(draft, survivor, other)
     sides = {"survivor": survivor, "other": other}
-    if text is None:
-        both = choices.content == "both"
-        text = merged_content(survivor.content, other.content) if both else sides[choices.content].content
+    both = choices.content == "both"
+    text = merged_content(survivor.content, other.content) if both else sides[choices.content].content
     tagged = replace(survivor, tags=(*survivor.tags, *custom_tags(other)))
     tags = custom_tags(tagged if choices.tags == "both" else sides[choices.tags])
     survivor = edit_note(draft, survivor.id, content=text, tags=tags)

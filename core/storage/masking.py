@@ -39,8 +39,6 @@ from core.storage.safety import BACKUPS, DAMAGE, RECORD
 from core.storage.writing import Write
 
 if TYPE_CHECKING:
-    from collections import Counter
-
     from core.storage.format.documents import Loaded
     from core.storage.journal.journal import Journal
     from core.storage.store import Store

@@ -22,7 +22,6 @@ from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
     from core.model.draft import Draft
-    from core.model.note import Note
     from core.model.snapshot import Snapshot
     from core.unsaved import Offered, Unsaved, UnsavedFile, UnsavedTexts
     from nuggets_tui.screens.bulk_forms import BulkEdit

@@ -41,7 +41,7 @@ class SearchController(Controller):
         self.index_put_off = False
         self._preparing: Timer | None = None
         self._last_shown: Snapshot | None = None
-        # The note that was shown before a search found nothing.
+        # The note that was shown before a search.
         self._note_before = ""
         # Whether somebody went from the search box into the hits.
         self._went_in = False

@@ -309,7 +309,6 @@ def _opened(folder: Path, clock: Callable[[], datetime]) -> Session | None:
     """Opens the team's memory, for a thread. None where it would have files of ours in the repository."""
     from core.memory import Memory
     from nuggets_tui.session import Session
-    from nuggets_tui.view import prepare
 
     memory = Memory.open(folder, clock=clock, reconcile=None, tolerant=True)
     if memory.pages is None:

@@ -28,9 +28,7 @@ from nuggets_tui.words import plural, time_ago
 if TYPE_CHECKING:
     from core.agents.connecting import FileChange, Standing
     from core.memories import FoundMemory
-    from nuggets_tui.agent_files import AgentHere
 
-_MUTED = "$text-muted"
 _KEY = "bold $text-accent"
 _MOST_NAMED: Final = 4
 OFFER_KEYS: Final = "123456789"
@@ -176,14 +174,14 @@ def _found_lines(view: View, here: Here | None) -> list[Content]:
     head = "Found on this machine"
     if here is None:
         # The line is there from the beginning, so that little moves once they are found.
-        return [Content.assemble((head, "bold"), ("   looking …", _MUTED)), Content("")]
+        return [Content.assemble((head, "bold"), ("   looking …", MUTED)), Content("")]
     own = dict(zip(offers(here, view.home), OFFER_KEYS, strict=False))
     pages, others = here.pages, here.others(view.home)
     lines = [*_page_lines(pages, own), *_other_lines(view, others, own)]
     opens = (
-        (("   ", ""), (key, _KEY), (" opens one of them", _MUTED))
+        (("   ", ""), (key, _KEY), (" opens one of them", MUTED))
         if lines
-        else (("   no other memory", _MUTED),)
+        else (("   no other memory", MUTED),)
     )
     lines = [Content.assemble((head, "bold"), *opens), *lines]
     if not (pages or others) and not any(one.installed for one in here.agents):
@@ -207,9 +205,9 @@ def _other_lines(view: View, others: Sequence[FoundMemory], own: Mapping[Offer, 
         said = f"  {plural(one.files, 'file')}{age}"
         path = content(short_path(one.path), "$text-secondary")
         key = own.get(Offer(path=one.path))
-        lines.append(Content.assemble(*_offered(key, "import"), path, (said, _MUTED)))
+        lines.append(Content.assemble(*_offered(key, "import"), path, (said, MUTED)))
     if len(others) > _MOST_NAMED:
-        lines.append(Content.styled(f"and {len(others) - _MOST_NAMED} more", _MUTED))
+        lines.append(Content.styled(f"and {len(others) - _MOST_NAMED} more", MUTED))
     return lines
 
 
@@ -228,7 +226,7 @@ def _agent_lines(view: View, agents: Sequence[AgentHere], own: Mapping[Offer, st
             )
             lines.append(
                 Content.assemble(
-                    ("●  ", "$text-success"), (one.title, "$text-secondary"), (f"  {waits}", _MUTED)
+                    ("●  ", "$text-success"), (one.title, "$text-secondary"), (f"  {waits}", MUTED)
                 )
             )
     return lines
@@ -264,7 +262,7 @@ def _where(home: Path) -> list[Content]:
     said = "Nothing is written yet" if home.is_dir() else "Your first change creates it"
     return [
         Content.assemble(("Where  ", "bold"), content(short_path(str(home)), "$text-secondary")),
-        Content.styled(f"{said}. For another folder: nuggets --home DIR, or set NUGGETS_HOME.", _MUTED),
+        Content.styled(f"{said}. For another folder: nuggets --home DIR, or set NUGGETS_HOME.", MUTED),
     ]
 
 
@@ -277,14 +275,14 @@ def trouble_lines(error: Exception, keys: KeyMap = DEFAULT) -> MakeLines:
         where, kept, todo = error.where, error.kept, step(error, keys)
     for label, said in (("What", title), ("Where", where), ("Safe", kept), ("To do", todo)):
         if said:
-            lines += [Content.assemble((f"{label:<7}", _MUTED), Content(safe_line(said)))]
+            lines += [Content.assemble((f"{label:<7}", MUTED), Content(safe_line(said)))]
     lines += [
         Content(""),
-        Content.styled("This screen tries every second and opens the memory once it can be read.", _MUTED),
+        Content.styled("This screen tries every second and opens the memory once it can be read.", MUTED),
         Content(""),
-        Content.assemble((keys.key("verify"), _KEY), ("  see what can be repaired, and repair it", _MUTED)),
-        Content.assemble((keys.key("open_broken"), _KEY), ("  open the file in $EDITOR", _MUTED)),
-        Content.assemble((keys.key("quit"), _KEY), ("  quit", _MUTED)),
+        Content.assemble((keys.key("verify"), _KEY), ("  see what can be repaired, and repair it", MUTED)),
+        Content.assemble((keys.key("open_broken"), _KEY), ("  open the file in $EDITOR", MUTED)),
+        Content.assemble((keys.key("quit"), _KEY), ("  quit", MUTED)),
     ]
     return partial(_wrapped, lines)
 

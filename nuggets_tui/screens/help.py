@@ -16,6 +16,7 @@ from nuggets_tui.commands import DEFAULT, GROUPS, PALETTE_KEY, KeyMap, keys_of
 from nuggets_tui.screens.dialog import Dialog, Here
 from nuggets_tui.widgets.fields import Field
 from nuggets_tui.widgets.line_view import LineView
+from nuggets_tui.widgets.row_text import MUTED
 
 # What the words of the app mean, and whether the thing can be taken back.
 WORDS: Final = (
@@ -122,7 +123,6 @@ LATER: Final = "Not now: each of these needs something first"
 _KEYS: Final = 13
 _WORDS: Final = 18
 _HEAD: Final = "bold $text-accent"
-_MUTED: Final = "$text-muted"
 
 
 @dataclass(frozen=True)
@@ -266,7 +266,7 @@ def _moving(keys: KeyMap) -> tuple[tuple[str, str], ...]:
 def section_lines(sections: Sequence[Section], width: int) -> list[Content]:
     """Parts of the help as lines of at most `width` cells."""
     if not sections:
-        return [Content.styled("The help does not mention these words.", _MUTED)]
+        return [Content.styled("The help does not mention these words.", MUTED)]
     lines: list[Content] = []
     for section in sections:
         lines += [Content("")] if lines else []
@@ -282,7 +282,7 @@ def section_lines(sections: Sequence[Section], width: int) -> list[Content]:
 def _entry(left: str, right: str, size: int, width: int) -> list[Content]:
     """What is explained, and the explanation in a column of its own, wrapped where it must be."""
     head, indent = Content.styled(f"  {left:<{size}}", "bold"), 2 + size
-    said = Content.styled(right, _MUTED)
+    said = Content.styled(right, MUTED)
     parts = [part.rstrip() for part in said.wrap(width - indent)] if width >= indent + 8 else [said]
     if len(left) >= size:
         return [head, *(Content(" " * indent) + part for part in parts)]

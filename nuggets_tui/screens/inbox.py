@@ -35,13 +35,9 @@ from nuggets_tui.widgets.row_text import MUTED, sides
 from nuggets_tui.words import ago, deed, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from core.model.change import ChangeSet
     from core.model.entry import Entry
     from core.model.note import Note
     from core.pipeline.records import Accepted, RawMemory, StoredProposal
-    from nuggets_tui.screens.review import Reviewed
     from nuggets_tui.session import PendingConflict
 
 

@@ -40,8 +40,6 @@ from nuggets_tui.widgets.row_text import MUTED
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from core.model.snapshot import Snapshot
     from core.pipeline.health import MaintenanceAction
     from core.pipeline.records import Document, HistoryRow, RawMemory

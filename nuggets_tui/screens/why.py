@@ -159,7 +159,6 @@ def _hanging(head: Content, text: Content, width: int) -> list[Content]:
 
 _LABEL: Final = 12
 _BAR: Final = 16
-_MUTED: Final = "$text-muted"
 _OTHERS: Final = {False: "Runners-up", True: "Other facts the vectors return"}
 
 
@@ -171,7 +170,7 @@ def recall_screen(session: Session, nugget: str, key: str) -> LinesScreen[None]:
 
     return LinesScreen(
         f'Recall "{key}"',
-        lambda width: [Content.styled("decoding …", _MUTED)],
+        lambda width: [Content.styled("decoding …", MUTED)],
         about="What an agent gets for this key: which fact matched, how, how sure, and the runners-up.",
         more=ask,
     )
@@ -205,7 +204,7 @@ def recall_lines(found: Recall, width: int) -> Sequence[Content]:
             drawn = bar(max(0.0, runner.similarity / top), _BAR)
             similarity = f" {runner.similarity:6.3f}  "
             room = max(width - _BAR - len(similarity), 1)
-            value = content(runner.value, _MUTED).truncate(room, ellipsis=True)
+            value = content(runner.value, MUTED).truncate(room, ellipsis=True)
             lines.append(Content.assemble((f"{drawn:<{_BAR}}", "$text-secondary"), similarity, value))
     return wrapped(lines, width)
 
@@ -217,7 +216,7 @@ def _stale(stale: Sequence[Standing]) -> list[Content]:
 
 
 def _labelled(label: str, value: Content) -> Content:
-    return Content.assemble((f"{label:<{_LABEL}}", _MUTED), value)
+    return Content.assemble((f"{label:<{_LABEL}}", MUTED), value)
 
 
 # Characters before and after the sentence.
@@ -282,8 +281,8 @@ def part_lines(passage: Passage, text: str, width: int) -> list[Content]:
     found = passage.found
     score = f"words {passage.words:.2f} + vector {passage.vector:.2f} = {passage.blend:.2f}"
     lines = [
-        content(f"part {found.place + 1} of {found.source or found.document_id}", _MUTED),
-        content(f"{score} · {passage.likelihood:.2f} likely to answer", _MUTED),
+        content(f"part {found.place + 1} of {found.source or found.document_id}", MUTED),
+        content(f"{score} · {passage.likelihood:.2f} likely to answer", MUTED),
         Content(""),
         *_paragraphs(found.text, width),
     ]

@@ -39,7 +39,6 @@ from nuggets_tui.widgets.row_text import MUTED
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
-    from nuggets_tui.graph.near import Picture
     from nuggets_tui.widgets.graph_overview import GraphOverview
 
 _NAME_CELLS = 24

@@ -19,6 +19,7 @@ from nuggets_tui import differences
 from nuggets_tui.differences import DiffLine, TitleOf
 from nuggets_tui.safe_text import plain, safe_block, safe_line
 from nuggets_tui.textual_adapter import resize_content
+from nuggets_tui.widgets.row_text import MUTED
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -125,7 +126,6 @@ class LineView(ScrollView, can_focus=True):
         self.refresh()
 
 
-_MUTED: Final = "$text-muted"
 _STYLES: Final = {"+": "$text-success", "-": "$text-error", "@": "$text-secondary"}
 # Words that changed within a line: weight and a line below say it without colour too.
 _CHANGED: Final = "bold underline"
@@ -144,7 +144,7 @@ def change_lines(change_set: ChangeSet, width: int, title_of: TitleOf = str) -> 
     for each in differences.change_lines(change_set, title_of):
         lines += [*styled_lines(each), Content("")]
         if len(lines) > _MOST_LINES:
-            lines = [*lines[:_MOST_LINES], Content.styled("… and more", _MUTED)]
+            lines = [*lines[:_MOST_LINES], Content.styled("… and more", MUTED)]
             break
     return wrapped(lines, width)
 
@@ -224,7 +224,7 @@ def styled(line: DiffLine) -> Content:
         return Content.styled(f"{sign} {shown}", _STYLES[sign])
     if sign == "@":
         return Content.styled(shown, _STYLES[sign])
-    return Content.styled(f"  {shown}" if sign == " " else shown, _MUTED)
+    return Content.styled(f"  {shown}" if sign == " " else shown, MUTED)
 
 
 def wrapped(lines: Iterable[Content], width: int) -> list[Content]:
@@ -257,7 +257,7 @@ def markdown_lines(text: str, width: int, limit: int = CHARACTERS) -> list[Conte
     shown = safe_block(text[:limit], limit)
     lines = _Layout(width).lay_out(_parser().parse(shown))[:LINES]
     if len(text) > limit or len(lines) == LINES:
-        lines.append(Content.styled(f"… cut here; the whole text has {len(text):,} characters", _MUTED))
+        lines.append(Content.styled(f"… cut here; the whole text has {len(text):,} characters", MUTED))
     return lines
 
 
@@ -328,10 +328,10 @@ class _Layout:
         elif kind == "html_block":
             self._raw(token.content)
         elif kind == "hr":
-            self._put(Content.styled("─" * max(1, self._room()), _MUTED))
+            self._put(Content.styled("─" * max(1, self._room()), MUTED))
             self._gap()
         elif kind == "blockquote_open":
-            self.prefixes.append(Content.styled("▎ ", _MUTED))
+            self.prefixes.append(Content.styled("▎ ", MUTED))
         elif kind in ("bullet_list_open", "ordered_list_open"):
             start = token.attrGet("start")
             first = int(start) if start is not None else 1
@@ -393,7 +393,7 @@ class _Layout:
         room = max(1, self._room() - 2)
         for line in text.expandtabs(4).rstrip("\n").split("\n"):
             for piece in Content.styled(plain(line), _CODE).fold(room):
-                self._put(Content.assemble(("│ ", _MUTED), piece))
+                self._put(Content.assemble(("│ ", MUTED), piece))
         self._gap()
 
     def _raw(self, text: str) -> None:
@@ -415,9 +415,9 @@ class _Layout:
             cells = [
                 cell.truncate(size, ellipsis=True, pad=True) for cell, size in zip(row, widths, strict=False)
             ]
-            self._put(Content.styled(" │ ", _MUTED).join(cells))
+            self._put(Content.styled(" │ ", MUTED).join(cells))
             if number == 0:
-                self._put(Content.styled("─┼─".join("─" * size for size in widths), _MUTED))
+                self._put(Content.styled("─┼─".join("─" * size for size in widths), MUTED))
         self._gap()
 
 
@@ -442,7 +442,7 @@ def _inline(tokens: Iterable[Token], style: str) -> list[Content]:
         elif kind in ("softbreak", "hardbreak"):
             lines.append([])
         elif kind == "image":
-            lines[-1].append(_piece(f"[picture: {token.content or token.attrGet('src')}]", _MUTED))
+            lines[-1].append(_piece(f"[picture: {token.content or token.attrGet('src')}]", MUTED))
         elif kind.endswith("_open"):
             styles.append(_MARKS.get(kind.removesuffix("_open"), ""))
             if kind == "link_open":
@@ -462,4 +462,4 @@ def _piece(text: str, style: str) -> tuple[str, str]:
 def _show_goal(line: list[Content | tuple[str, str]], goal: str) -> None:
     said = line[-1][0] if line and isinstance(line[-1], tuple) else ""
     if goal and goal != said:
-        line.append(_piece(f" ({goal})", _MUTED))
+        line.append(_piece(f" ({goal})", MUTED))

@@ -39,12 +39,9 @@ from nuggets_tui.widgets.row_text import (
 from nuggets_tui.words import SIGN, STALE_SIGN, ago, kinds_in, stale_line, time_ago
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from core.graph.neighbours import Suggestion
     from core.memory import Memory
     from core.model.judgement import Stale
-    from core.model.note import Note
     from core.pipeline.records import Origin as PipelineOrigin
 
 _NOT_THERE: Final = Content.styled("The note did not exist at this moment.", MUTED)

@@ -36,8 +36,7 @@ NARROW: Final = 100
 WIDE: Final = 160
 # Below this many lines the panes would be a few rows each, so they become tabs as well.
 LOW: Final = 18
-# No pane is smaller than this, frame included.
-LEAST_WIDTH: Final = 16
+# No pane is lower than this, frame included.
 LEAST_HEIGHT: Final = 4
 
 
@@ -53,19 +52,15 @@ def regions_for(size: Size, active: PaneName, zoomed: bool, *, searching: bool =
     Regions never overlap, and fill the space.
     """
     width, height = size
-    alone = zoomed or one_at_a_time(size) or (active == "graph" and width < WIDE)
-    if alone:
+    if zoomed or one_at_a_time(size) or (active == "graph" and width < WIDE):
         return {TABS: Region(0, 0, width, 1), active: Region(0, 1, width, max(0, height - 1))}
-    return shape_for(size, searching=searching and active not in ("facts", "audit"))
-
-
-def shape_for(size: Size, *, searching: bool = False) -> dict[str, Region]:
-    """The lists on the left, what is read on the right; where there is much room, the graph in a column of its own."""
-    width, height = size
-    left, right = (0.36, 1.0) if width < WIDE else (0.3, 0.72)
-    left, right = round(left * width), round(right * width)
-    lists = {"notes": 1.0} if searching else {"notes": 0.56, "facts": 1.0}
-    read = {"note": 0.72, "neighbours": 1.0} if searching else {"note": 0.46, "neighbours": 0.7, "audit": 1.0}
+    # The lists on the left, what is read on the right; where there is much room, the graph in a column of its own.
+    shares = (0.36, 1.0) if width < WIDE else (0.3, 0.72)
+    left, right = (round(share * width) for share in shares)
+    if searching and active not in ("facts", "audit"):
+        lists, read = {"notes": 1.0}, {"note": 0.72, "neighbours": 1.0}
+    else:
+        lists, read = {"notes": 0.56, "facts": 1.0}, {"note": 0.46, "neighbours": 0.7, "audit": 1.0}
     regions = _column(0, left, height, lists) | _column(left, right - left, height, read)
     return regions | _column(right, width - right, height, {"graph": 1.0} if width >= WIDE else {})
 

@@ -20,10 +20,6 @@ from nuggets_tui.safe_text import content, cut, safe_line
 from nuggets_tui.words import SIGN, STALE_SIGN, kinds_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from textual.content import Content
-
     from core.model.joined import Whose
 
     Words = Callable[[int], Content]
@@ -301,8 +297,6 @@ def score_bars(parts: ScoreParts, width: int, words: Words | None = None) -> Con
     can be compared; a part below 0 bears a minus sign. Labels shrink where there is little room. words: gets the
     cells that are left and gives what matched.
     """
-    from textual.content import Content
-
     layout, cells = _layout(width)
     if cells <= 0:
         return Content("")
@@ -336,8 +330,6 @@ def stacked(spans: Sequence[tuple[float, str]], width: int, full: float, start: 
     Bars that begin where others end meet them: pieces are rounded to whole cells at their ends. A single piece
     above 0 that takes no cell shows as a thin line.
     """
-    from textual.content import Content
-
     scale = width / full if full > 0 else 0.0
 
     def cell(value: float) -> int:

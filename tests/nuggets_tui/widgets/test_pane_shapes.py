@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from textual.geometry import Region, Size
 
-from nuggets_tui.widgets.panes import LEAST_HEIGHT, LEAST_WIDTH, LOW, NARROW, PANES, TABS, WIDE, regions_for
+from nuggets_tui.widgets.panes import LEAST_HEIGHT, LOW, NARROW, PANES, TABS, WIDE, regions_for
 
 sizes = st.builds(Size, st.integers(20, 300), st.integers(4, 120))
 
@@ -23,7 +23,7 @@ def test_panes_fill_the_space_and_none_is_too_small(
     places = list(regions.values())
     for number, region in enumerate(places):
         assert whole.contains_region(region)
-        assert TABS in regions or (region.width >= LEAST_WIDTH and region.height >= LEAST_HEIGHT)
+        assert TABS in regions or (region.width >= 16 and region.height >= LEAST_HEIGHT)
         assert not any(region.overlaps(other) for other in places[number + 1 :])
 
 
