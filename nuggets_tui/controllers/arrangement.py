@@ -110,11 +110,9 @@ class ArrangementController(Controller):
     def _come_back(self, pane: PaneName) -> None:
         """To a pane; the cursor of Notes may have lost the note shown while one was away, or never have had it."""
         self.go_to(pane)
-        reading, listed = self.main.reading, self.main.notes_pane.note_under_cursor
-        if pane == "notes" and listed and reading.list_with_note("notes") == "facts":
-            reading.show_note(listed)
-        elif pane == "notes":
-            reading.reveal()
+        if pane == "notes":
+            self.main.reading.follow_notes()
+            self.main.reading.reveal()
 
     def show_tabs(self) -> None:
         """Marks the pane in use in the tabs."""

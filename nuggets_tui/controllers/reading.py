@@ -106,6 +106,12 @@ class ReadingController(Controller):
             self.main.show(note_id="", suggested=())
             self.main.refresh_bindings()
 
+    def follow_notes(self) -> None:
+        """With the cursor in Notes, and only Facts listing the note shown, that of the row is shown."""
+        notes = self.main.notes_pane
+        if self.main.focused is notes and notes.note_under_cursor and self.list_with_note("notes") == "facts":
+            self.show_note(notes.note_under_cursor)
+
     def list_with_note(self, pane: PaneName) -> PaneName:
         """The pane, or Facts in place of Notes where only Facts lists the note shown."""
         note = self.view.note

@@ -146,6 +146,8 @@ class TimeTravelController(Controller):
             self.main.set_focus(self.main.query_one(f"#{place.focused}"))
         except NoMatches:
             self.main.go_to("notes")
+        # Results that were shown are not found again, so what was under the cursor may be in no list.
+        self.main.reading.follow_notes()
 
     def leaving(self) -> None:
         self.leave()

@@ -30,14 +30,14 @@ from nuggets_tui.widgets.row_text import (
 )
 from nuggets_tui.words import SIGN, STALE_SIGN, kinds_in, selected_text
 
-_NO_PLACE: Final = Content("The pages of Claude Code hold\nnotes and no facts.")
-_NO_PLACE_OF_TEAM: Final = Content("A team's memory holds\nnotes and no facts.")
+_NO_PLACE: Final = Content("The pages of Claude Code hold notes and no facts.")
+_NO_PLACE_OF_TEAM: Final = Content("A team's memory holds notes and no facts.")
 
 
 def _empty(keys: KeyMap, *, pages: bool = False, team: bool = False) -> Content:
     if pages:
         return _NO_PLACE_OF_TEAM if team else _NO_PLACE
-    said = "No facts yet. Facts are short answers\nthat agents recall by a key."
+    said = "No facts yet. Facts are short answers that agents recall by a key."
     return empty_words(keys, said, ("new_fact", "adds one. Facts from agents\nappear at once."))
 
 

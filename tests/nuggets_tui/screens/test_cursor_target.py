@@ -13,6 +13,7 @@ from kits.app_kit import NARROW, Driver, agent_on, opened
 from core.graph.edits import create_note, edit_note, hide_note, link_notes
 from core.memory import Memory
 from core.model.note import Note
+from nuggets_tui.demo import DEMO_NOW, write_demo
 from nuggets_tui.screens.dialog import ChoiceScreen
 from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.screens.entry import EntryScreen
@@ -275,3 +276,46 @@ async def test_facts_brought_back_one_after_the_other_leave_the_focus_in_results
             assert not app.view.snapshot.by_id[under_cursor].hidden
             assert focus(app) == "notes"
         assert not any(note.hidden for note in app.view.snapshot.notes)
+
+
+async def at_the_row(app: Driver) -> None:
+    """The cursor stands in Notes, on the note that Note shows: what a key acts on is what one reads."""
+    await app.until(lambda: focus(app) == "notes" and app.view.note_id == app.main.selection.under_cursor)
+
+
+async def test_esc_leaves_facts_for_the_row_of_notes_that_one_came_from(home: Path) -> None:
+    async with opened(home) as app:
+        await app.press("2", "j", "1", "j")
+        assert focus(app) == "facts"
+        await app.press("escape")
+        await at_the_row(app)
+        assert app.main.notes_pane.cursor == 1
+
+
+@pytest.mark.parametrize("keys", [("escape",), ("enter",), ("enter", "j")])
+async def test_after_a_search_one_is_back_on_a_row_of_notes(home: Path, keys: tuple[str, ...]) -> None:
+    async with opened(home) as app:
+        await app.press("2", "j")
+        was = app.view.note_id
+        await app.press("slash", *"command")
+        await app.until(lambda: app.view.found is not None and bool(app.view.found.hits))
+        assert app.view.note is not None
+        assert app.view.note.is_fact
+        await app.press(*keys, "escape")
+        await app.until(lambda: app.view.found is None)
+        await at_the_row(app)
+        assert app.view.note_id == was
+
+
+async def test_back_from_the_past_the_note_shown_is_that_of_the_row(tmp_path: Path) -> None:
+    write_demo(tmp_path / "demo")
+    async with opened(tmp_path / "demo", clock=lambda: DEMO_NOW) as app:
+        await app.press("slash", *"auth")
+        await app.until(lambda: app.view.found is not None and app.view.found.recall is not None)
+        await app.press("down")
+        await app.until(lambda: app.view.note is not None and app.view.note.is_fact)
+        await app.press("T")
+        await app.until(lambda: app.view.past is not None)
+        await app.press("left", "6", "escape", "escape", "escape")
+        await app.until(lambda: app.view.past is None and app.view.found is None)
+        await at_the_row(app)
